@@ -1,0 +1,4 @@
+//! The BloscLZ stream format: decoder and encoder.
+
+mod decode;
+mod encode;

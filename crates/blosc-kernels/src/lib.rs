@@ -1,0 +1,18 @@
+//! The kernels of blosc-oxide: byte and bit transposes, and the LZ block codecs.
+//!
+//! A leaf crate without dependencies and without `std`. All unsafe code of the project lives here; every public
+//! function is safe and relies only on what it checks itself.
+#![no_std]
+
+extern crate alloc;
+
+pub mod bitshuffle;
+pub mod blosclz;
+pub mod bytedelta;
+pub mod copy;
+pub mod delta;
+pub mod isa;
+pub mod lz;
+pub mod lz4;
+pub mod runs;
+pub mod shuffle;
