@@ -2,3 +2,5 @@
 
 mod decode;
 mod encode;
+
+pub use decode::{decompress, decompress_prefix};

@@ -3,3 +3,5 @@
 mod decode;
 mod encode;
 mod hc;
+
+pub use decode::{decompress, decompress_prefix, decompress_prefix_with_dict, decompress_with_dict};
