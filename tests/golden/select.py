@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Chooses the part of a whole golden set that is kept in this directory.
+
+usage: select.py WHOLE_SET
+
+Greedy set cover: a file is taken as long as it shows something that no smaller one has shown. Run it again when the
+whole set grows or when `shown_by` learns of a new thing to cover; it rewrites the files and the manifests here.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KINDS = {"blosc1": ["blosc1-chunk"], "blosc2": ["chunk", "vlchunk", "lazychunk"]}
+# Threaded writers' files are large because they need many blocks; extra/ has a small one.
+LARGEST = 64 * 1024
+# One of each kernel's special cases and neighbours; any other width stands for the general case.
+TYPESIZES = {1, 2, 3, 4, 7, 8, 12, 15, 16, 17, 32, 33, 255, 256, 300, 70000}
+
+
+def shown_by(entry):
+    """What a test of this file proves, as a set of hashable facts."""
+    facts, how = entry["facts"], entry["how"]
+    kind = entry["kind"]
+    codec = (facts["codec_format"], facts.get("udcodec"), how.get("cname"))
+    filters = json.dumps([facts.get("filters"), facts.get("shuffle"), facts.get("bitshuffle")])
+    metas = json.dumps(facts.get("filters_meta"))
+    typesize = how.get("typesize") or facts["typesize"]
+    nbytes, blocksize = facts["nbytes"], facts["blocksize"]
+    split = not facts["dont_split"]
+    leftover = facts.get("nblocks", 0) and not facts.get("vlblocks") and nbytes % blocksize != 0
+    blocks = min(facts.get("nblocks", 0), 3)
+    group = re.split(r"[-0-9.]", os.path.basename(entry["file"]))[0]
+    shown = {
+        ("header", facts["version"], facts.get("extended_header"), facts["flags"]),
+        ("codec", codec, kind, split, facts["memcpyed"]),
+        ("level", facts["codec_format"], how.get("clevel")),
+        ("pipeline", filters),
+        ("filters of a codec", codec, kind, "shuffle" if "1" in filters else filters),
+        ("typesize", typesize if typesize in TYPESIZES else typesize < 255, filters),
+        ("special", facts.get("special"), typesize, nbytes > 100_000),
+        ("dictionary", facts.get("dict"), codec, kind),
+        ("layout", kind, blocks, bool(leftover), split),
+        ("split mode", how.get("splitmode"), codec),
+        ("odd size", nbytes % typesize != 0, filters),
+        ("group", group),
+    }
+    if nbytes <= 300:
+        shown.add(("small", kind, nbytes, filters))
+    if entry.get("lossy") or "shufmeta" in entry["file"]:
+        shown.add(("meta", filters, metas, typesize))
+    if kind == "vlchunk":
+        shown.add(("blocks", len(entry["block_sizes"]), min(entry["block_sizes"])))
+    if entry.get("note"):
+        shown.add(("note", entry["note"]))
+    return shown
+
+
+def choose(entries):
+    wanted = {entry["file"]: shown_by(entry) for entry in entries}
+    missing, chosen = set().union(*wanted.values()), set()
+    while missing:
+        best = max(entries, key=lambda e: len(wanted[e["file"]] & missing) / (e["size"] + 1000))
+        chosen.add(best["file"])
+        missing -= wanted[best["file"]]
+    return [entry for entry in entries if entry["file"] in chosen]
+
+
+def eligible(entry, kinds):
+    """Files that were written from a formula; those of the C-Blosc repository stay there."""
+    upstream = entry["file"].startswith("external:") or os.path.basename(entry["file"]).startswith("blosc-")
+    return entry["kind"] in kinds and not upstream and entry["size"] <= LARGEST
+
+
+def keep(whole, name, kinds):
+    with open(os.path.join(whole, name, "manifest.json")) as file:
+        manifest = json.load(file)
+    manifest["files"] = choose([entry for entry in manifest["files"] if eligible(entry, kinds)])
+    manifest.pop("skipped", None)
+    target = os.path.join(HERE, name)
+    shutil.rmtree(target, ignore_errors=True)
+    for entry in manifest["files"]:
+        path = os.path.join(target, entry["file"])
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        shutil.copyfile(os.path.join(whole, name, entry["file"]), path)
+    with open(os.path.join(target, "manifest.json"), "w") as file:
+        json.dump(manifest, file, separators=(",", ":"))
+        file.write("\n")
+    size = sum(entry["size"] for entry in manifest["files"])
+    print(f"{name}: {len(manifest['files'])} files, {size} bytes")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    for name, kinds in KINDS.items():
+        keep(sys.argv[1], name, kinds)
