@@ -1,1 +1,132 @@
-//! isa
+//! Which instruction set a kernel runs on: found out once, and asked for by name in tests.
+
+#[cfg(target_arch = "x86_64")]
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// An instruction set that kernels are written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isa {
+    /// Portable Rust, no intrinsics. Works everywhere.
+    Scalar,
+    /// SSE2, which every x86-64 processor has.
+    Sse2,
+    /// AVX2.
+    Avx2,
+    /// AVX-512 of the Ice Lake and Zen 4 generations: F, BW, VL and VBMI.
+    Avx512,
+    /// The SIMD instructions every 64-bit Arm processor has.
+    Neon,
+}
+
+impl Isa {
+    /// All instruction sets, slowest first.
+    const ALL: [Self; 5] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon];
+
+    /// The fastest instruction set of this processor. Detected on the first call.
+    #[must_use]
+    pub fn best() -> Self {
+        detected().last().copied().unwrap_or(Self::Scalar)
+    }
+
+    /// The instruction sets of this processor, slowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        detected().iter().copied()
+    }
+
+    /// Whether this processor has the instruction set.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        detected().contains(&self)
+    }
+
+    /// The name in lower case, as in `avx2`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Sse2 => "sse2",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Neon => "neon",
+        }
+    }
+}
+
+/// What the processor has, as the leading part of [`Isa::ALL`]: each x86 level includes the ones before it.
+#[cfg(target_arch = "x86_64")]
+fn detected() -> &'static [Isa] {
+    static COUNT: AtomicU8 = AtomicU8::new(0);
+    let known = COUNT.load(Ordering::Relaxed);
+    if known != 0 {
+        return &Isa::ALL[..usize::from(known)];
+    }
+    // Two threads may both get here; they store the same number.
+    let count = x86::levels();
+    COUNT.store(count, Ordering::Relaxed);
+    &Isa::ALL[..usize::from(count)]
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detected() -> &'static [Isa] {
+    &Isa::ALL[..1]
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+
+    /// Register state the operating system saves: bits of XCR0.
+    const XCR0_AVX: u64 = 0b110;
+    const XCR0_AVX512: u64 = 0b1110_0110;
+
+    /// How many of the x86 levels this processor has, counting from scalar.
+    pub(super) fn levels() -> u8 {
+        let saved_state = saved_state();
+        let features = structured_features();
+        let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
+
+        let avx2 = saved_state & XCR0_AVX == XCR0_AVX && has(features.ebx, &[3, 5, 8]) && has(features.ecx_1, &[28]);
+        if !avx2 {
+            return 2;
+        }
+        // F, DQ, BW, VL; then VBMI.
+        let avx512 =
+            saved_state & XCR0_AVX512 == XCR0_AVX512 && has(features.ebx, &[16, 17, 30, 31]) && has(features.ecx, &[1]);
+        if avx512 { 4 } else { 3 }
+    }
+
+    struct Features {
+        ecx_1: u32,
+        ebx: u32,
+        ecx: u32,
+    }
+
+    fn structured_features() -> Features {
+        let leaf_1 = cpuid(1, 0);
+        if cpuid(0, 0).eax < 7 {
+            return Features { ecx_1: leaf_1.ecx, ebx: 0, ecx: 0 };
+        }
+        let leaf_7 = cpuid(7, 0);
+        Features { ecx_1: leaf_1.ecx, ebx: leaf_7.ebx, ecx: leaf_7.ecx }
+    }
+
+    // Newer compilers have the cpuid functions as safe ones.
+    #[allow(unused_unsafe)]
+    fn cpuid(leaf: u32, subleaf: u32) -> core::arch::x86_64::CpuidResult {
+        if subleaf == 0 {
+            // SAFETY: every x86-64 processor has the instruction; it reads and writes registers only.
+            return unsafe { __cpuid(leaf) };
+        }
+        // SAFETY: as above.
+        unsafe { __cpuid_count(leaf, subleaf) }
+    }
+
+    fn saved_state() -> u64 {
+        const XSAVE_ENABLED: u32 = 1 << 27;
+        if cpuid(1, 0).ecx & XSAVE_ENABLED == 0 {
+            return 0;
+        }
+        // SAFETY: the operating system has enabled XSAVE, so the instruction is there and register 0 exists.
+        unsafe { _xgetbv(0) }
+    }
+}
