@@ -1,5 +1,10 @@
 //! What the LZ codecs share: the error of a bad stream, match copies, match comparison and hashing.
 
+pub(crate) mod literals;
+pub(crate) mod matching;
+#[cfg(test)]
+pub(crate) mod samples;
+
 use core::fmt;
 
 /// Why an LZ stream could not be decoded. Positions count bytes from the start of the stream or of the output.

@@ -3,5 +3,9 @@
 mod decode;
 mod encode;
 mod hc;
+mod sequence;
 
 pub use decode::{decompress, decompress_prefix, decompress_prefix_with_dict, decompress_with_dict};
+pub use encode::Encoder;
+pub use hc::HcEncoder;
+pub use sequence::max_compressed_len;
