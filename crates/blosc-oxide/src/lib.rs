@@ -1,1 +1,66 @@
-//! Blosc.
+//! Blosc in Rust: every chunk that was ever written, read and written, by safe code.
+//!
+//! Blosc compresses arrays of numbers: data is cut into blocks that stay in the cache, each block is filtered so that
+//! equal bytes stand together, and then compressed with a fast codec. Zarr, HDF5, PyTables, OpenVDB and python-blosc2
+//! store its chunks.
+//!
+//! ```
+//! use blosc_oxide::{Codec, Options};
+//!
+//! let data: Vec<u8> = (0..250_000_u32).flat_map(u32::to_le_bytes).collect();
+//! let chunk = blosc_oxide::compress(&data, &Options::new(4).codec(Codec::Lz4).level(5))?;
+//! assert!(chunk.len() < data.len() / 20);
+//! assert_eq!(blosc_oxide::decompress(&chunk)?, data);
+//! # Ok::<(), blosc_oxide::Error>(())
+//! ```
+//!
+//! # Where to look
+//! * [`compress`] and [`decompress`] are for one chunk, [`Compressor`] and [`Decompressor`] for many: they keep their
+//!   memory.
+//! * [`Chunk`] looks into a chunk: sizes, codec, filters, parts of the data.
+//! * [`Options`] lists everything that can be chosen, with ranges and defaults.
+//! * [`Plugins`] adds codecs and filters of one's own.
+//!
+//! # Promises
+//! * The same data and options give the same bytes, on any machine with any number of threads.
+//! * Any input gives data or an [`Error`]: nothing panics, and nothing is allocated beyond [`Limits`].
+//! * There is no global state: no settings, no registries, no environment variables.
+//!
+//! # Features
+//! `lz4`, `zlib`, `zstd`, `snappy` and `threads` are on by default and can each be left out; `zstd-pure` takes a
+//! Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler.
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod chunk;
+mod codec;
+mod error;
+mod exec;
+mod filter;
+mod limits;
+
+pub use chunk::{
+    BlockInfo, Chunk, Compressor, Decompressor, Format, Header, LazyChunk, MAX_BLOCKSIZE, MAX_NBYTES, Options, Plugins,
+    Special, SplitMode, fill_chunk, special_chunk,
+};
+pub use codec::{Codec, CodecContext, CodecPlugin};
+pub use error::{Error, ErrorKind, Result};
+pub use exec::{Executor, Threads};
+pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
+pub use limits::Limits;
+
+/// Compresses `data` into a chunk.
+///
+/// # Errors
+/// As [`Compressor::new`] and [`Compressor::compress`].
+pub fn compress(data: &[u8], options: &Options) -> Result<Vec<u8>> {
+    Compressor::new(options.clone())?.compress(data)
+}
+
+/// Decompresses the chunk that `chunk` starts with.
+///
+/// # Errors
+/// As [`Chunk::parse`] and [`Chunk::decompress`].
+pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
+    Decompressor::new().decompress(chunk)
+}

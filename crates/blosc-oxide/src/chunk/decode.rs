@@ -1,0 +1,432 @@
+//! From a chunk to its data.
+
+use super::header::{Header, VERSION_BLOSC1};
+use super::plan::{Plan, Stream};
+use super::plugins::Plugins;
+use super::special;
+use super::view::Chunk;
+use crate::codec::{Codec, CodecContext, DecodeDict, DecodeState, Decoding, missing};
+use crate::error::{Error, Result, bail};
+use crate::exec::{Threads, lock};
+use crate::filter::{BlockPlace, Element, Stages};
+use crate::limits::Limits;
+use blosc_kernels::copy::copy;
+use std::sync::Mutex;
+
+/// Reads chunks, and keeps the memory it needs for that: after the first chunk of a size, [`decompress_into`] makes no
+/// allocation of its own.
+///
+/// [`decompress_into`]: Decompressor::decompress_into
+///
+/// ```
+/// use blosc_oxide::{Decompressor, Options};
+/// let chunk = blosc_oxide::compress(&[1; 5000], &Options::new(1))?;
+/// let mut decompressor = Decompressor::new();
+/// let mut data = [0; 5000];
+/// assert_eq!(decompressor.decompress_into(&chunk, &mut data)?, 5000);
+/// assert_eq!(data, [1; 5000]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Decompressor {
+    threads: Threads,
+    pub(super) limits: Limits,
+    plugins: Plugins,
+    workers: Vec<Mutex<Scratch>>,
+    /// The first block, for filters that refer to it.
+    first: Vec<u8>,
+}
+
+/// What each worker keeps.
+#[derive(Default)]
+pub(super) struct Scratch {
+    codec: DecodeState,
+    filtered: Vec<u8>,
+    /// A whole block of which only a part is wanted.
+    pub(super) block: Vec<u8>,
+}
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.filtered.len() + self.block.len())
+    }
+}
+
+impl Decompressor {
+    /// One that works on all threads of rayon's current pool, within the default limits, without plug-ins.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            threads: Threads::default(),
+            limits: Limits::new(),
+            plugins: Plugins::new(),
+            workers: Vec::new(),
+            first: Vec::new(),
+        }
+    }
+
+    /// Sets where blocks are worked on.
+    #[must_use]
+    pub fn with_threads(mut self, threads: Threads) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets what a declared size may make it allocate.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the plug-in codecs and filters.
+    #[must_use]
+    pub fn with_plugins(mut self, plugins: Plugins) -> Self {
+        self.plugins = plugins;
+        self
+    }
+
+    /// The data of the chunk that `bytes` starts with.
+    ///
+    /// # Errors
+    /// As [`Chunk::parse`] and [`Chunk::decompress`].
+    pub fn decompress(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
+        self.chunk(&Chunk::parse(bytes)?)
+    }
+
+    /// Puts the data of the chunk that `bytes` starts with at the start of `out`, and returns how long it is.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress); `OutputTooSmall` if `out` is shorter than the data. After an error the
+    /// content of `out` is unspecified.
+    pub fn decompress_into(&mut self, bytes: &[u8], out: &mut [u8]) -> Result<usize> {
+        self.chunk_into(&Chunk::parse(bytes)?, out)
+    }
+
+    /// All of the data of `chunk`.
+    ///
+    /// # Errors
+    /// As [`Chunk::decompress`].
+    pub fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<Vec<u8>> {
+        let mut data = self.buffer(chunk.header().nbytes())?;
+        self.chunk_into(chunk, &mut data)?;
+        Ok(data)
+    }
+
+    /// Puts all of the data of `chunk` at the start of `out`, and returns how long it is.
+    ///
+    /// # Errors
+    /// As [`decompress_into`](Self::decompress_into).
+    pub fn chunk_into(&mut self, chunk: &Chunk<'_>, out: &mut [u8]) -> Result<usize> {
+        let header = chunk.header();
+        let nbytes = header.nbytes();
+        let Some(out) = out.get_mut(..nbytes) else {
+            bail!(OutputTooSmall, "the chunk holds {nbytes} bytes, the output has room for {}", out.len());
+        };
+        if let Some(special) = header.special() {
+            special::fill(header, special, chunk.as_bytes(), 0, out);
+        } else if header.is_memcpyed() {
+            copy(&chunk.as_bytes()[header.header_len()..], out);
+        } else {
+            self.decode(chunk, &|_| true, out)?;
+        }
+        Ok(nbytes)
+    }
+
+    /// Memory for `nbytes` of output, if the limits allow it.
+    pub(super) fn buffer(&self, nbytes: usize) -> Result<Vec<u8>> {
+        self.limits.check("the data of a chunk", nbytes)?;
+        Ok(vec![0; nbytes])
+    }
+
+    /// Decodes the `wanted` blocks of a regular chunk to where they belong in `out`, which has room for all of it.
+    pub(super) fn decode(
+        &mut self,
+        chunk: &Chunk<'_>,
+        wanted: &(dyn Fn(usize) -> bool + Sync),
+        out: &mut [u8],
+    ) -> Result<()> {
+        let Self { threads, limits, plugins, workers, first } = self;
+        let plan = chunk.plan()?;
+        limits.check("a block", largest_block(chunk.header()))?;
+        let dict = decode_dict(&plan, chunk.header())?;
+        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref())?;
+        grow(workers, 1);
+        let mut queue = Queue { rest: out, next: 0, decoder: &decoder };
+        let reference = if decoder.refers_to_first_block {
+            decoder.first_block(wanted(0), &mut queue, first, own(&mut workers[0]))?
+        } else {
+            &[]
+        };
+        let count = threads.workers(plan.nblocks(), chunk.header().nbytes());
+        grow(workers, count);
+        if count == 1 {
+            let scratch = own(&mut workers[0]);
+            while let Some(job) = queue.next(wanted) {
+                let (index, block) = job?;
+                decoder.decode(index, reference, block, scratch)?;
+            }
+            return Ok(());
+        }
+        let queue = Mutex::new(queue);
+        let failure = Mutex::new(None);
+        threads.run(count, &|worker| {
+            let mut scratch = lock(&workers[worker]);
+            loop {
+                let job = lock(&queue).next(wanted);
+                let result = match job {
+                    None => return,
+                    Some(Ok((index, block))) => {
+                        decoder.decode(index, reference, block, &mut scratch).map_err(|error| (index, error))
+                    }
+                    Some(Err(error)) => Err((usize::MAX, error)),
+                };
+                if let Err(found) = result {
+                    lock(&queue).stop();
+                    keep_first(&mut lock(&failure), found);
+                }
+            }
+        });
+        match failure.into_inner().unwrap_or_default() {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Calls `use_block` with one block of a regular chunk after the other.
+    pub(super) fn each_block(
+        &mut self,
+        chunk: &Chunk<'_>,
+        blocks: impl Iterator<Item = usize>,
+        mut use_block: impl FnMut(usize, BlockSource<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let Self { limits, plugins, workers, first, .. } = self;
+        let plan = chunk.plan()?;
+        limits.check("a block", largest_block(chunk.header()))?;
+        let dict = decode_dict(&plan, chunk.header())?;
+        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref())?;
+        grow(workers, 1);
+        let scratch = own(&mut workers[0]);
+        let mut queue = Queue { rest: &mut [], next: 0, decoder: &decoder };
+        let reference =
+            if decoder.refers_to_first_block { decoder.first_block(false, &mut queue, first, scratch)? } else { &[] };
+        for index in blocks {
+            use_block(index, BlockSource { decoder: &decoder, index, reference, scratch })?;
+        }
+        Ok(())
+    }
+}
+
+impl Default for Decompressor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One block that can be decoded to where it is wanted.
+pub(super) struct BlockSource<'s, 'd> {
+    decoder: &'s BlockDecoder<'d>,
+    index: usize,
+    reference: &'s [u8],
+    scratch: &'s mut Scratch,
+}
+
+impl BlockSource<'_, '_> {
+    /// Decodes the block into `out`, which has its length.
+    pub(super) fn decode_into(self, out: &mut [u8]) -> Result<()> {
+        self.decoder.decode(self.index, self.reference, out, self.scratch)
+    }
+
+    /// The size of the block.
+    pub(super) fn len(&self) -> Result<usize> {
+        self.decoder.block_len(self.index)
+    }
+
+    /// Decodes the block and puts the bytes from `from` on into `out`.
+    pub(super) fn decode_part_into(self, from: usize, out: &mut [u8]) -> Result<()> {
+        let len = self.len()?;
+        let mut block = std::mem::take(&mut self.scratch.block);
+        let whole = room(&mut block, len);
+        let result = self.decoder.decode(self.index, self.reference, whole, self.scratch);
+        if result.is_ok() {
+            out.copy_from_slice(&whole[from..from + out.len()]);
+        }
+        self.scratch.block = block;
+        result
+    }
+}
+
+/// Hands out the blocks in order, each with its own part of the output.
+struct Queue<'o, 'd> {
+    rest: &'o mut [u8],
+    next: usize,
+    decoder: &'o BlockDecoder<'d>,
+}
+
+impl<'o> Queue<'o, '_> {
+    fn next(&mut self, wanted: &dyn Fn(usize) -> bool) -> Option<Result<(usize, &'o mut [u8])>> {
+        while self.next < self.decoder.plan.nblocks() {
+            let index = self.next;
+            match self.take() {
+                Ok(block) if wanted(index) => return Some(Ok((index, block))),
+                Ok(_) => {}
+                Err(error) => {
+                    self.stop();
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+
+    /// The part of the output that belongs to the next block.
+    fn take(&mut self) -> Result<&'o mut [u8]> {
+        let len = self.decoder.block_len(self.next)?;
+        let (block, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+        self.rest = rest;
+        self.next += 1;
+        Ok(block)
+    }
+
+    fn stop(&mut self) {
+        self.next = self.decoder.plan.nblocks();
+    }
+}
+
+/// Everything that the blocks of one chunk have in common.
+struct BlockDecoder<'d> {
+    plan: Plan<'d>,
+    stages: Stages<'d>,
+    how: Decoding<'d>,
+    refers_to_first_block: bool,
+    blocksize: usize,
+    nbytes: usize,
+}
+
+impl<'d> BlockDecoder<'d> {
+    fn new(plan: Plan<'d>, header: &Header, plugins: &'d Plugins, dict: Option<&'d DecodeDict<'d>>) -> Result<Self> {
+        let codec = header.codec();
+        let plugin = match codec {
+            Codec::Plugin(id) => plugins.codecs.get(id),
+            _ => None,
+        };
+        if plugin.is_none() && !codec.is_built_in() {
+            return Err(missing(codec));
+        }
+        let typesize = header.typesize();
+        let element = Element { typesize, blosc1_bitshuffle: header.version() == VERSION_BLOSC1 };
+        let stages = if header.is_instrumented() {
+            Stages::none()
+        } else {
+            Stages::for_decoding(&header.pipeline(), element, &plugins.filters)?
+        };
+        let context = CodecContext { meta: header.codec_meta(), level: 0, typesize };
+        // Variable-length blocks stand for themselves, whatever the filter.
+        let refers_to_first_block = stages.refers_to_first_block() && !header.has_vlblocks();
+        Ok(Self {
+            plan,
+            stages,
+            how: Decoding { codec, context, plugin, dict },
+            refers_to_first_block,
+            blocksize: header.blocksize(),
+            nbytes: header.nbytes(),
+        })
+    }
+
+    fn block_len(&self, index: usize) -> Result<usize> {
+        if self.blocksize > 0 {
+            return Ok(self.blocksize.min(self.nbytes - index * self.blocksize));
+        }
+        Ok(self.plan.block(index)?.len)
+    }
+
+    /// Decodes the first block, in the output if it is wanted there, and returns it for others to refer to.
+    fn first_block<'o>(
+        &self,
+        is_wanted: bool,
+        queue: &mut Queue<'o, '_>,
+        first: &'o mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<&'o [u8]> {
+        let block = if is_wanted { queue.take()? } else { room(first, self.block_len(0)?) };
+        self.decode(0, &[], block, scratch)?;
+        Ok(block)
+    }
+
+    /// Decodes one block into `out`, which has its length.
+    fn decode(&self, index: usize, reference: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        self.decode_here(index, reference, out, scratch).map_err(|error| error.within(format_args!("block {index}")))
+    }
+
+    fn decode_here(&self, index: usize, reference: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let Scratch { codec, filtered, .. } = scratch;
+        if self.stages.is_empty() {
+            return self.decode_streams(index, out, codec);
+        }
+        let is_self_contained = index == 0 || !self.refers_to_first_block;
+        let place = if is_self_contained { BlockPlace::First } else { BlockPlace::After(reference) };
+        let filtered = room(filtered, out.len());
+        let target = if self.stages.starts_in_output() { &mut *out } else { &mut *filtered };
+        self.decode_streams(index, target, codec)?;
+        self.stages.backward(place, out, filtered)
+    }
+
+    fn decode_streams(&self, index: usize, out: &mut [u8], codec: &mut DecodeState) -> Result<()> {
+        let block = self.plan.block(index)?;
+        let stream_len = block.stream_len();
+        let mut streams = block.streams();
+        for part in out.chunks_exact_mut(stream_len) {
+            match streams.next() {
+                Some(stream) => decode_stream(stream?, part, codec, &self.how)?,
+                None => bail!(Corrupt, "{} bytes are left over", part.len()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn decode_stream(stream: Stream<'_>, out: &mut [u8], codec: &mut DecodeState, how: &Decoding<'_>) -> Result<()> {
+    match stream {
+        Stream::Run(byte) => out.fill(byte),
+        Stream::Raw(bytes) => copy(bytes, out),
+        Stream::Compressed(bytes) => codec.decompress(how, bytes, out)?,
+    }
+    Ok(())
+}
+
+fn decode_dict<'a>(plan: &Plan<'a>, header: &Header) -> Result<Option<DecodeDict<'a>>> {
+    plan.dict().map(|dict| DecodeDict::new(header.codec(), dict)).transpose()
+}
+
+/// The most that one block can ask for.
+fn largest_block(header: &Header) -> usize {
+    if header.has_vlblocks() { header.nbytes() } else { header.blocksize() }
+}
+
+/// Makes sure that there is scratch for `count` workers.
+fn grow(workers: &mut Vec<Mutex<Scratch>>, count: usize) {
+    while workers.len() < count {
+        workers.push(Mutex::default());
+    }
+}
+
+/// The scratch of a worker that nobody else can be using.
+fn own(worker: &mut Mutex<Scratch>) -> &mut Scratch {
+    worker.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The first `len` bytes of `buffer`, which grows to that if need be.
+pub(super) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    &mut buffer[..len]
+}
+
+/// Keeps the failure of the lowest block, so that the error does not depend on timing: blocks are handed out in order,
+/// and all that were handed out are finished.
+pub(super) fn keep_first(kept: &mut Option<(usize, Error)>, found: (usize, Error)) {
+    if kept.as_ref().is_none_or(|(index, _)| found.0 < *index) {
+        *kept = Some(found);
+    }
+}

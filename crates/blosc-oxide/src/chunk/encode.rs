@@ -1,0 +1,582 @@
+//! From data to a chunk.
+//!
+//! Blocks are compressed in any order but always written in theirs, and no decision depends on how many threads there
+//! are or how long the output is: the same data and options give the same bytes.
+
+use super::decode::{keep_first, room};
+use super::dict;
+use super::header::{
+    BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, VERSION_BLOSC1, VERSION_BLOSC2, flag, flag2,
+};
+use super::options::{Format, Options};
+use super::tuning::SplitRule;
+use super::{blosc1, tuning};
+use crate::bytes::put_le_i32;
+use crate::codec::{Codec, CodecContext, EncodeDict, EncodeState, Encoding};
+use crate::error::{Error, Result, bail};
+use crate::exec::lock;
+use crate::filter::{BlockPlace, Element, Stages, id as filter_id};
+use blosc_kernels::copy::copy;
+use blosc_kernels::runs::{is_zero, repeated_byte};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(super) const SIZE_LEN: usize = 4;
+const RUN_TOKEN: u8 = 0x01;
+const RUN_LEN: usize = SIZE_LEN + 1;
+
+/// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size, [`compress_into`] makes no
+/// allocation of its own.
+///
+/// [`compress_into`]: Compressor::compress_into
+///
+/// ```
+/// use blosc_oxide::{Codec, Compressor, Options};
+/// let mut compressor = Compressor::new(Options::new(8).codec(Codec::Lz4))?;
+/// let data = [42; 8000];
+/// let mut chunk = vec![0; compressor.max_compressed_len(data.len())];
+/// let len = compressor.compress_into(&data, &mut chunk)?;
+/// assert_eq!(blosc_oxide::decompress(&chunk[..len])?, data);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Compressor {
+    pub(super) options: Options,
+    pub(super) workers: Vec<Mutex<Scratch>>,
+    /// A chunk that may turn out too long for the caller's output.
+    whole: Vec<u8>,
+    /// The compressed blocks of workers that run side by side, each in a slot of its own.
+    slots: Vec<u8>,
+    slot_lens: Vec<usize>,
+    /// The filtered data, which a dictionary is made from.
+    filtered: Vec<u8>,
+}
+
+/// What each worker keeps.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) codec: EncodeState,
+    a: Vec<u8>,
+    b: Vec<u8>,
+    slot: Vec<u8>,
+}
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.a.len() + self.b.len() + self.slot.len())
+    }
+}
+
+impl Scratch {
+    /// Filters a block; the result is in the block itself or in this scratch.
+    pub(super) fn filter<'b>(
+        &'b mut self,
+        stages: &Stages<'_>,
+        place: BlockPlace<'_>,
+        block: &'b [u8],
+    ) -> Result<(&'b [u8], &'b mut EncodeState)> {
+        let Self { codec, a, b, .. } = self;
+        if stages.is_empty() {
+            return Ok((block, codec));
+        }
+        let filtered = stages.forward(place, block, room(a, block.len()), room(b, block.len()))?;
+        Ok((filtered, codec))
+    }
+}
+
+impl Compressor {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if an option is out of its range or contradicts another, `Unsupported` if this build is
+    /// without the codec or filter.
+    pub fn new(options: Options) -> Result<Self> {
+        options.check()?;
+        let compressor = Self {
+            options,
+            workers: vec![Mutex::default()],
+            whole: Vec::new(),
+            slots: Vec::new(),
+            slot_lens: Vec::new(),
+            filtered: Vec::new(),
+        };
+        compressor.stages()?;
+        Ok(compressor)
+    }
+
+    /// The options it was made with.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The length that a chunk of `nbytes` has at the most.
+    #[must_use]
+    pub fn max_compressed_len(&self, nbytes: usize) -> usize {
+        nbytes.saturating_add(self.header_len())
+    }
+
+    /// The chunk of `data`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if the data is too long for a chunk; whatever a plug-in reports.
+    pub fn compress(&mut self, data: &[u8]) -> Result<Vec<u8>> {
+        self.check_len(data.len())?;
+        let mut chunk = vec![0; self.max_compressed_len(data.len())];
+        let len = self.write(data, &mut chunk)?;
+        chunk.truncate(len);
+        chunk.shrink_to_fit();
+        Ok(chunk)
+    }
+
+    /// Puts the chunk of `data` at the start of `out`, and returns how long it is. It is never longer than
+    /// [`max_compressed_len`](Self::max_compressed_len), and the same whatever the length of `out`.
+    ///
+    /// # Errors
+    /// As [`compress`](Self::compress); `OutputTooSmall` if the chunk is longer than `out`.
+    pub fn compress_into(&mut self, data: &[u8], out: &mut [u8]) -> Result<usize> {
+        self.check_len(data.len())?;
+        let max = self.max_compressed_len(data.len());
+        if let Some(out) = out.get_mut(..max) {
+            return self.write(data, out);
+        }
+        let mut whole = std::mem::take(&mut self.whole);
+        let result = self.write(data, room(&mut whole, max));
+        let result = result.and_then(|len| match out.get_mut(..len) {
+            Some(out) => {
+                copy(&whole[..len], out);
+                Ok(len)
+            }
+            None => bail!(OutputTooSmall, "the chunk has {len} bytes, the output has room for {}", out.len()),
+        });
+        self.whole = whole;
+        result
+    }
+
+    fn check_len(&self, nbytes: usize) -> Result<()> {
+        let max = i32::MAX as usize - self.header_len();
+        debug_assert!(max >= MAX_NBYTES);
+        if nbytes > max {
+            bail!(InvalidArgument, "{nbytes} bytes are too many for a chunk, which holds {max}");
+        }
+        Ok(())
+    }
+
+    fn header_len(&self) -> usize {
+        match self.options.format {
+            Format::Blosc1 => BLOSC1_LEN,
+            Format::Blosc2 => BLOSC2_LEN,
+        }
+    }
+
+    /// Writes the chunk of `data` to `out`, which has the greatest length that a chunk of it can have.
+    fn write(&mut self, data: &[u8], out: &mut [u8]) -> Result<usize> {
+        let layout = self.layout(data.len());
+        if data.len() < layout.min_buffer || self.options.level == 0 {
+            return Ok(self.store(data, &layout, Stored::WithoutTrying, out));
+        }
+        if self.options.format == Format::Blosc2 && is_zero(data) {
+            let flags = self.flags(&layout);
+            return Ok(self.finish(&layout, flags, Special::Zeros.code() << flag2::SPECIAL_SHIFT, BLOSC2_LEN, out));
+        }
+        let packed = if self.options.dict { self.pack_with_dict(data, &layout, out)? } else { None };
+        let (packed, blosc2_flags) = match packed {
+            Some(len) => (Some(len), flag2::DICT),
+            None => (self.pack(data, &layout, out)?, 0),
+        };
+        match packed {
+            Some(len) => Ok(self.finish(&layout, self.flags(&layout), blosc2_flags, len, out)),
+            None => Ok(self.store(data, &layout, Stored::Incompressible, out)),
+        }
+    }
+
+    /// Compresses all blocks to `out`; `None` if that is no shorter than storing them.
+    fn pack(&mut self, data: &[u8], layout: &Layout, out: &mut [u8]) -> Result<Option<usize>> {
+        let Self { options, workers, slots, slot_lens, .. } = self;
+        let packer = Packer {
+            layout,
+            stages: stages(options)?,
+            how: encoding(options, layout.typesize, None),
+            data,
+            streams_at: layout.header_len + layout.nblocks * SIZE_LEN,
+        };
+        packer.pack(&options.threads, workers, slots, slot_lens, out)
+    }
+
+    /// The same with a dictionary made from the data; `None` if there is none to be made.
+    fn pack_with_dict(&mut self, data: &[u8], layout: &Layout, out: &mut [u8]) -> Result<Option<usize>> {
+        let Self { options, workers, slots, slot_lens, filtered, .. } = self;
+        let filtered = room(filtered, data.len());
+        filter_all(options, layout, data, own(&mut workers[0]), filtered)?;
+        let Some(dict) = dict::from_blocks(options.codec, options.level, layout, filtered) else {
+            return Ok(None);
+        };
+        let dict_at = layout.header_len + layout.nblocks * SIZE_LEN;
+        let Some(streams_at) = dict::write(&dict, dict_at, out) else { return Ok(None) };
+        let packer = Packer {
+            layout,
+            stages: Stages::none(),
+            how: encoding(options, layout.typesize, Some(&dict)),
+            data: filtered,
+            streams_at,
+        };
+        packer.pack(&options.threads, workers, slots, slot_lens, out)
+    }
+
+    /// How a buffer of `nbytes` is cut up.
+    pub(super) fn layout(&self, nbytes: usize) -> Layout {
+        let options = &self.options;
+        let typesize = stored_typesize(options.typesize);
+        let (blocksize, split, min_buffer) = match options.format {
+            Format::Blosc1 => {
+                let blocksize =
+                    blosc1::blocksize(nbytes, typesize, options.codec, options.level, options.split, options.blocksize);
+                let split = blosc1::splits(options.split, options.codec, typesize, blocksize);
+                (blocksize, split, blosc1::MIN_BUFFER)
+            }
+            Format::Blosc2 => {
+                let rule = SplitRule {
+                    mode: options.split,
+                    codec: options.codec,
+                    level: options.level,
+                    pipeline: options.pipeline,
+                };
+                let blocksize = rule.blocksize(nbytes, options.typesize, options.blocksize);
+                (blocksize, rule.splits(typesize, blocksize), tuning::MIN_BUFFER)
+            }
+        };
+        let blocksize = blocksize.max(1);
+        Layout {
+            nbytes,
+            typesize,
+            blocksize,
+            nblocks: nbytes.div_ceil(blocksize),
+            split,
+            header_len: self.header_len(),
+            min_buffer,
+            has_runs: options.format == Format::Blosc2,
+        }
+    }
+
+    /// Byte 2 of a chunk that is compressed.
+    fn flags(&self, layout: &Layout) -> u8 {
+        let options = &self.options;
+        let mut flags = options.codec.format_code() << flag::CODEC_SHIFT;
+        if !layout.split {
+            flags |= flag::NOT_SPLIT;
+        }
+        match options.format {
+            Format::Blosc1 if options.has_shuffle() => flags |= flag::SHUFFLE,
+            Format::Blosc1 if options.has_bitshuffle() => flags |= flag::BITSHUFFLE,
+            Format::Blosc1 => {}
+            Format::Blosc2 => flags |= flag::EXTENDED,
+        }
+        if options.pipeline.contains(filter_id::DELTA) {
+            flags |= flag::DELTA;
+        }
+        flags
+    }
+
+    /// Stores the data as it is.
+    fn store(&self, data: &[u8], layout: &Layout, why: Stored, out: &mut [u8]) -> usize {
+        let flags = match (why, self.options.format) {
+            (Stored::WithoutTrying, Format::Blosc2) => flag::EXTENDED,
+            _ => self.flags(layout),
+        };
+        copy(data, &mut out[layout.header_len..]);
+        self.finish(layout, flags | flag::MEMCPYED, 0, layout.header_len + data.len(), out)
+    }
+
+    /// Writes the header of a chunk of `cbytes`.
+    fn finish(&self, layout: &Layout, flags: u8, blosc2_flags: u8, cbytes: usize, out: &mut [u8]) -> usize {
+        let options = &self.options;
+        let fields = Fields {
+            version: if options.format == Format::Blosc1 { VERSION_BLOSC1 } else { VERSION_BLOSC2 },
+            codec_version: codec_version(options),
+            flags,
+            typesize: u8::try_from(layout.typesize).unwrap_or(1),
+            nbytes: stored(layout.nbytes),
+            blocksize: stored(layout.blocksize),
+            cbytes: stored(cbytes),
+            extension: (options.format == Format::Blosc2).then_some(Extension {
+                pipeline: options.pipeline,
+                codec: options.codec.code(),
+                codec_meta: options.codec_meta,
+                flags2: 0,
+                blosc2_flags: blosc2_flags | native_endianness(),
+            }),
+        };
+        let header_len = layout.header_len;
+        out[..header_len].copy_from_slice(&fields.to_bytes()[..header_len]);
+        cbytes
+    }
+
+    fn stages(&self) -> Result<Stages<'_>> {
+        stages(&self.options)
+    }
+}
+
+/// Why data is stored as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stored {
+    WithoutTrying,
+    Incompressible,
+}
+
+/// How a buffer is cut into blocks and streams.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    pub(super) nbytes: usize,
+    /// As the header stores it.
+    pub(super) typesize: usize,
+    pub(super) blocksize: usize,
+    pub(super) nblocks: usize,
+    pub(super) split: bool,
+    header_len: usize,
+    min_buffer: usize,
+    /// Whether streams of one repeated byte have a short form.
+    has_runs: bool,
+}
+
+impl Layout {
+    fn nstreams(&self, block_len: usize) -> usize {
+        if self.split && block_len == self.blocksize { self.typesize } else { 1 }
+    }
+
+    /// What a block takes at the most.
+    fn slot_len(&self) -> usize {
+        self.blocksize + SIZE_LEN * self.nstreams(self.blocksize)
+    }
+}
+
+/// Everything that the blocks of one chunk have in common.
+struct Packer<'p> {
+    layout: &'p Layout,
+    stages: Stages<'p>,
+    how: Encoding<'p>,
+    data: &'p [u8],
+    /// Where the first stream goes.
+    streams_at: usize,
+}
+
+impl Packer<'_> {
+    fn pack(
+        &self,
+        threads: &crate::exec::Threads,
+        workers: &mut Vec<Mutex<Scratch>>,
+        slots: &mut Vec<u8>,
+        slot_lens: &mut Vec<usize>,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
+        if self.streams_at >= self.limit() {
+            return Ok(None);
+        }
+        let count = threads.workers(self.layout.nblocks, self.data.len());
+        while workers.len() < count {
+            workers.push(Mutex::default());
+        }
+        if count == 1 {
+            return self.pack_in_order(own(&mut workers[0]), out);
+        }
+        let slots = room(slots, self.layout.nblocks * self.layout.slot_len());
+        slot_lens.clear();
+        slot_lens.resize(self.layout.nblocks, 0);
+        if !self.pack_into_slots(threads, &workers[..count], slots, slot_lens)? {
+            return Ok(None);
+        }
+        let mut at = self.streams_at;
+        for (index, (slot, &len)) in slots.chunks(self.layout.slot_len()).zip(slot_lens.iter()).enumerate() {
+            self.put_start(index, at, out);
+            copy(&slot[..len], &mut out[at..at + len]);
+            at += len;
+        }
+        Ok(Some(at))
+    }
+
+    /// From this length on, storing the data as it is is no worse.
+    fn limit(&self) -> usize {
+        self.layout.header_len + self.layout.nbytes
+    }
+
+    /// Compresses block after block, each to where it belongs if the worst case has room there.
+    fn pack_in_order(&self, scratch: &mut Scratch, out: &mut [u8]) -> Result<Option<usize>> {
+        let slot_len = self.layout.slot_len();
+        let mut at = self.streams_at;
+        for (index, block) in self.data.chunks(self.layout.blocksize).enumerate() {
+            self.put_start(index, at, out);
+            at += if let Some(slot) = out.get_mut(at..at + slot_len) {
+                self.pack_block(index, block, slot, scratch)?
+            } else {
+                let mut slot = std::mem::take(&mut scratch.slot);
+                let result = self.pack_block(index, block, room(&mut slot, slot_len), scratch);
+                if let (Ok(len), Some(end)) = (&result, out.get_mut(at..)) {
+                    let len = (*len).min(end.len());
+                    copy(&slot[..len], &mut end[..len]);
+                }
+                scratch.slot = slot;
+                result?
+            };
+            if at >= self.limit() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(at))
+    }
+
+    /// Compresses blocks side by side; `false` if they turn out no shorter than the data.
+    fn pack_into_slots(
+        &self,
+        threads: &crate::exec::Threads,
+        workers: &[Mutex<Scratch>],
+        slots: &mut [u8],
+        lens: &mut [usize],
+    ) -> Result<bool> {
+        let blocks = self.data.chunks(self.layout.blocksize);
+        let jobs = blocks.zip(slots.chunks_mut(self.layout.slot_len())).zip(lens).enumerate();
+        let jobs = Mutex::new(Some(jobs));
+        let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        let packed = AtomicUsize::new(self.streams_at);
+        threads.run(workers.len(), &|worker| {
+            let mut scratch = lock(&workers[worker]);
+            loop {
+                let job = lock(&jobs).as_mut().and_then(Iterator::next);
+                let Some((index, ((block, slot), len))) = job else { return };
+                match self.pack_block(index, block, slot, &mut scratch) {
+                    Ok(written) => {
+                        *len = written;
+                        let before = packed.fetch_add(written, Ordering::Relaxed);
+                        if before + written >= self.limit() {
+                            *lock(&jobs) = None;
+                        }
+                    }
+                    Err(error) => {
+                        *lock(&jobs) = None;
+                        keep_first(&mut lock(&failure), (index, error));
+                    }
+                }
+            }
+        });
+        if let Some((_, error)) = failure.into_inner().unwrap_or_default() {
+            return Err(error);
+        }
+        Ok(packed.into_inner() < self.limit())
+    }
+
+    /// Compresses one block to the start of `slot`, which has room for the worst case.
+    fn pack_block(&self, index: usize, block: &[u8], slot: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        let nstreams = self.layout.nstreams(block.len());
+        if self.layout.has_runs
+            && self.stages.keeps_runs()
+            && let Some(byte) = repeated_byte(block)
+        {
+            return Ok((0..nstreams).fold(0, |at, _| at + put_run(byte, &mut slot[at..])));
+        }
+        let place = if index == 0 { BlockPlace::First } else { BlockPlace::After(&self.data[..self.layout.blocksize]) };
+        let (filtered, codec) = scratch.filter(&self.stages, place, block)?;
+        let mut at = 0;
+        for stream in filtered.chunks(filtered.len() / nstreams) {
+            at += self.pack_stream(stream, &mut slot[at..], codec)?;
+        }
+        Ok(at)
+    }
+
+    fn pack_stream(&self, stream: &[u8], slot: &mut [u8], codec: &mut EncodeState) -> Result<usize> {
+        if self.layout.has_runs
+            && let Some(byte) = repeated_byte(stream)
+        {
+            return Ok(put_run(byte, slot));
+        }
+        let (size, payload) = slot.split_at_mut(SIZE_LEN);
+        let payload = &mut payload[..stream.len()];
+        let len = match codec.compress(&self.how, stream, payload)? {
+            Some(len) if len < stream.len() => len,
+            _ => {
+                copy(stream, payload);
+                stream.len()
+            }
+        };
+        size.copy_from_slice(&stored(len).to_le_bytes());
+        Ok(SIZE_LEN + len)
+    }
+
+    fn put_start(&self, index: usize, at: usize, out: &mut [u8]) {
+        put_size(self.layout.header_len + index * SIZE_LEN, at, out);
+    }
+}
+
+/// Writes a stream of one repeated byte: nothing but a size of 0, or the negated byte and a token.
+fn put_run(byte: u8, slot: &mut [u8]) -> usize {
+    slot[..SIZE_LEN].copy_from_slice(&(-i32::from(byte)).to_le_bytes());
+    if byte == 0 {
+        return SIZE_LEN;
+    }
+    slot[SIZE_LEN] = RUN_TOKEN;
+    RUN_LEN
+}
+
+/// Filters all blocks of `data` into `filtered`.
+fn filter_all(
+    options: &Options,
+    layout: &Layout,
+    data: &[u8],
+    scratch: &mut Scratch,
+    filtered: &mut [u8],
+) -> Result<()> {
+    let stages = stages(options)?;
+    let blocks = data.chunks(layout.blocksize).zip(filtered.chunks_mut(layout.blocksize));
+    for (index, (block, out)) in blocks.enumerate() {
+        let place = if index == 0 { BlockPlace::First } else { BlockPlace::After(&data[..layout.blocksize]) };
+        copy(scratch.filter(&stages, place, block)?.0, out);
+    }
+    Ok(())
+}
+
+/// What the options make of each block.
+pub(super) fn stages(options: &Options) -> Result<Stages<'_>> {
+    let element =
+        Element { typesize: stored_typesize(options.typesize), blosc1_bitshuffle: options.format == Format::Blosc1 };
+    Stages::for_encoding(&options.pipeline, element, &options.plugins.filters)
+}
+
+/// What the options make of each stream.
+pub(super) fn encoding<'o>(options: &'o Options, typesize: usize, dict: Option<&'o EncodeDict>) -> Encoding<'o> {
+    let plugin = match options.codec {
+        Codec::Plugin(id) => options.plugins.codecs.get(id),
+        _ => None,
+    };
+    let context = CodecContext { meta: options.codec_meta, level: options.level, typesize };
+    Encoding { codec: options.codec, context, plugin, dict }
+}
+
+pub(super) fn codec_version(options: &Options) -> u8 {
+    match options.codec {
+        Codec::Plugin(id) => options.plugins.codecs.get(id).map_or(1, |codec| codec.version()),
+        _ => 1,
+    }
+}
+
+/// The typesize as a header can store it.
+pub(super) fn stored_typesize(typesize: usize) -> usize {
+    u8::try_from(typesize).map_or(1, usize::from)
+}
+
+/// The flag of chunks that were written on a big-endian machine.
+pub(super) fn native_endianness() -> u8 {
+    if cfg!(target_endian = "big") { flag2::BIG_ENDIAN } else { 0 }
+}
+
+/// The scratch of a worker that nobody else can be using.
+pub(super) fn own(worker: &mut Mutex<Scratch>) -> &mut Scratch {
+    worker.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A size that has been checked against what a chunk can hold, as it is stored.
+pub(super) fn stored(size: usize) -> i32 {
+    i32::try_from(size).expect("sizes are checked against what a chunk can hold")
+}
+
+/// Writes a size or an offset at `at`, where there is room for it.
+pub(super) fn put_size(at: usize, size: usize, out: &mut [u8]) {
+    let has_room = put_le_i32(out, at, stored(size));
+    debug_assert!(has_room, "no room for a size at {at}");
+}

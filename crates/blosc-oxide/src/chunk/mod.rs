@@ -1,0 +1,28 @@
+//! Chunks: up to 2 GiB of data, cut into blocks that are filtered and compressed one by one.
+//!
+//! Reading goes bytes → [`header`] → [`plan`] → [`decode`], writing the same road backwards. Everything that a header
+//! claims is checked when it is parsed or when the plan is made; nothing after that checks it again.
+
+mod blosc1;
+mod decode;
+mod dict;
+mod encode;
+mod header;
+mod items;
+mod lazy;
+mod options;
+mod plan;
+mod plugins;
+mod special;
+mod tuning;
+mod view;
+mod vlblocks;
+
+pub use decode::Decompressor;
+pub use encode::Compressor;
+pub use header::{Header, MAX_BLOCKSIZE, MAX_NBYTES, Special};
+pub use lazy::LazyChunk;
+pub use options::{Format, Options, SplitMode};
+pub use plugins::Plugins;
+pub use special::{fill_chunk, special_chunk};
+pub use view::{BlockInfo, Chunk};

@@ -1,0 +1,231 @@
+//! How a chunk is to be written.
+
+use super::header::MAX_BLOCKSIZE;
+use super::plugins::Plugins;
+use crate::codec::{Codec, missing};
+use crate::error::{Result, bail};
+use crate::exec::Threads;
+use crate::filter::{Filter, MAX_FILTERS, Pipeline, id as filter_id};
+
+/// Which family of chunk is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Format {
+    /// A header of 16 bytes, that C-Blosc 1.x and everything later reads.
+    Blosc1,
+    /// A header of 32 bytes with up to six filters.
+    #[default]
+    Blosc2,
+}
+
+/// Whether blocks are stored as one stream for each byte of an item, which helps fast codecs after a shuffle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SplitMode {
+    /// Wherever the format allows it.
+    Always,
+    /// Never.
+    Never,
+    /// Where it pays off.
+    Auto,
+    /// As the reference does by default: in Blosc2 the same as `Auto`, in Blosc1 for every codec but zstd.
+    #[default]
+    ForwardCompat,
+}
+
+/// Options for writing chunks; built by value and checked once, by [`Compressor::new`](super::Compressor::new).
+///
+/// | option | range | default |
+/// |---|---|---|
+/// | typesize | 1 to 536,866,816 bytes | none, it must be given |
+/// | codec | any that is built in, or a plug-in | `BloscLz` |
+/// | level | 0 (store) to 9 | 5 |
+/// | filters | up to 6 | `Shuffle` |
+/// | blocksize | 1 to 536,866,816 bytes, rounded down to whole items | automatic |
+/// | split | see [`SplitMode`] | `ForwardCompat` |
+/// | dict | with lz4, lz4hc and zstd | off |
+/// | format | see [`Format`] | `Blosc2` |
+/// | threads | see [`Threads`] | all of rayon's current pool |
+///
+/// ```
+/// use blosc_oxide::{Codec, Filter, Options};
+/// let options = Options::new(8).codec(Codec::Zstd).level(7).filters([Filter::BitShuffle]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub(super) typesize: usize,
+    pub(super) codec: Codec,
+    pub(super) codec_meta: u8,
+    pub(super) level: u8,
+    pub(super) pipeline: Pipeline,
+    filter_count: usize,
+    pub(super) split: SplitMode,
+    pub(super) blocksize: Option<usize>,
+    pub(super) dict: bool,
+    pub(super) format: Format,
+    pub(super) threads: Threads,
+    pub(super) plugins: Plugins,
+}
+
+impl Options {
+    /// The defaults, for items of `typesize` bytes.
+    #[must_use]
+    pub fn new(typesize: usize) -> Self {
+        Self {
+            typesize,
+            codec: Codec::BloscLz,
+            codec_meta: 0,
+            level: 5,
+            pipeline: Pipeline::none(),
+            filter_count: 0,
+            split: SplitMode::default(),
+            blocksize: None,
+            dict: false,
+            format: Format::default(),
+            threads: Threads::default(),
+            plugins: Plugins::new(),
+        }
+        .filters([Filter::Shuffle])
+    }
+
+    /// Sets the codec.
+    #[must_use]
+    pub fn codec(mut self, codec: Codec) -> Self {
+        self.codec = codec;
+        self
+    }
+
+    /// Sets the byte that a plug-in codec is parameterised with.
+    #[must_use]
+    pub fn codec_meta(mut self, meta: u8) -> Self {
+        self.codec_meta = meta;
+        self
+    }
+
+    /// Sets the level: 0 stores, 1 is the fastest, 9 the smallest.
+    #[must_use]
+    pub fn level(mut self, level: u8) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets the filters, in the order of compression.
+    #[must_use]
+    pub fn filters(mut self, filters: impl IntoIterator<Item = Filter>) -> Self {
+        let filters: Vec<Filter> = filters.into_iter().collect();
+        self.filter_count = filters.len();
+        self.pipeline = Pipeline::new(&filters).unwrap_or_default();
+        self
+    }
+
+    /// Sets the filters with the slots they are in.
+    #[must_use]
+    pub fn pipeline(mut self, pipeline: Pipeline) -> Self {
+        self.filter_count = pipeline.filters().count();
+        self.pipeline = pipeline;
+        self
+    }
+
+    /// Sets whether blocks are split.
+    #[must_use]
+    pub fn split(mut self, mode: SplitMode) -> Self {
+        self.split = mode;
+        self
+    }
+
+    /// Sets the size of blocks in bytes; `None` lets codec, level and typesize decide. It is rounded down to whole
+    /// items, and up to one.
+    #[must_use]
+    pub fn blocksize(mut self, bytes: impl Into<Option<usize>>) -> Self {
+        self.blocksize = bytes.into();
+        self
+    }
+
+    /// Sets whether each chunk gets a dictionary made from its own data, where that is possible.
+    #[must_use]
+    pub fn dict(mut self, dict: bool) -> Self {
+        self.dict = dict;
+        self
+    }
+
+    /// Sets the family of chunk.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Sets where blocks are worked on.
+    #[must_use]
+    pub fn threads(mut self, threads: Threads) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets the plug-in codecs and filters.
+    #[must_use]
+    pub fn plugins(mut self, plugins: Plugins) -> Self {
+        self.plugins = plugins;
+        self
+    }
+
+    /// Refuses what cannot be written, or could not be read again.
+    pub(super) fn check(&self) -> Result<()> {
+        if !(1..=MAX_BLOCKSIZE).contains(&self.typesize) {
+            bail!(InvalidArgument, "typesize is {}, it can be 1 to {MAX_BLOCKSIZE}", self.typesize);
+        }
+        if self.level > 9 {
+            bail!(InvalidArgument, "level is {}, it can be 0 to 9", self.level);
+        }
+        if self.filter_count > MAX_FILTERS {
+            bail!(InvalidArgument, "{} filters given, a chunk has room for {MAX_FILTERS}", self.filter_count);
+        }
+        if let Some(blocksize) = self.blocksize
+            && !(1..=MAX_BLOCKSIZE).contains(&blocksize)
+        {
+            bail!(InvalidArgument, "blocksize is {blocksize}, it can be 1 to {MAX_BLOCKSIZE}");
+        }
+        if self.dict && !self.codec.takes_dictionary() {
+            bail!(InvalidArgument, "dictionaries are for lz4, lz4hc and zstd, not for {}", self.codec);
+        }
+        self.pipeline.check_order()?;
+        match self.format {
+            Format::Blosc1 => self.check_blosc1()?,
+            Format::Blosc2 if self.codec == Codec::Snappy => {
+                bail!(InvalidArgument, "snappy exists in Blosc1 chunks only");
+            }
+            Format::Blosc2 => {}
+        }
+        self.check_codec()
+    }
+
+    fn check_codec(&self) -> Result<()> {
+        let is_there = match self.codec {
+            Codec::Plugin(id) => self.plugins.codecs.get(id).is_some(),
+            codec => codec.is_built_in(),
+        };
+        if is_there { Ok(()) } else { Err(missing(self.codec)) }
+    }
+
+    fn check_blosc1(&self) -> Result<()> {
+        if let Codec::Plugin(id) = self.codec {
+            bail!(InvalidArgument, "codec {id} has no place in a Blosc1 chunk");
+        }
+        if self.dict {
+            bail!(InvalidArgument, "a Blosc1 chunk has no place for a dictionary");
+        }
+        let ids: Vec<Filter> = self.pipeline.filters().collect();
+        match ids[..] {
+            [] | [Filter::Shuffle | Filter::BitShuffle] => Ok(()),
+            _ => bail!(InvalidArgument, "a Blosc1 chunk can have shuffle or bitshuffle, not {}", self.pipeline),
+        }
+    }
+
+    /// Whether the one filter of a Blosc1 chunk is this one.
+    pub(super) fn has_shuffle(&self) -> bool {
+        self.pipeline.contains(filter_id::SHUFFLE)
+    }
+
+    /// Whether the one filter of a Blosc1 chunk is this one.
+    pub(super) fn has_bitshuffle(&self) -> bool {
+        self.pipeline.contains(filter_id::BITSHUFFLE)
+    }
+}

@@ -1,0 +1,164 @@
+//! Codecs: what makes a filtered stream shorter.
+
+mod blosclz;
+#[cfg(feature = "lz4")]
+mod lz4;
+mod plugin;
+#[cfg(feature = "snappy")]
+mod snappy;
+mod state;
+#[cfg(feature = "zlib")]
+mod zlib;
+#[cfg(any(feature = "zstd", feature = "zstd-pure"))]
+mod zstd;
+
+pub(crate) use plugin::CodecRegistry;
+pub use plugin::{CodecContext, CodecPlugin};
+pub(crate) use state::{DecodeDict, DecodeState, Decoding, EncodeDict, EncodeState, Encoding, missing, train};
+
+use std::fmt;
+
+/// A codec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Codec {
+    /// The codec that is Blosc's own: very fast, light compression.
+    BloscLz,
+    /// LZ4: very fast both ways.
+    Lz4,
+    /// LZ4 that compresses harder and decompresses as fast.
+    Lz4Hc,
+    /// Snappy; in Blosc1 chunks only.
+    Snappy,
+    /// zlib.
+    Zlib,
+    /// Zstandard: strong compression, fast decompression.
+    Zstd,
+    /// Any other codec by its id: a plug-in (160 to 255), or one known only by number.
+    Plugin(u8),
+}
+
+/// The code of codecs that are named in the extended header instead of the flags.
+pub(crate) const FORMAT_IN_HEADER: u8 = 6;
+
+impl Codec {
+    /// The codec with this compressor code, as bytes 22 of a chunk and 27 of a frame store it.
+    #[must_use]
+    pub fn from_code(code: u8) -> Self {
+        match code {
+            0 => Self::BloscLz,
+            1 => Self::Lz4,
+            2 => Self::Lz4Hc,
+            3 => Self::Snappy,
+            4 => Self::Zlib,
+            5 => Self::Zstd,
+            other => Self::Plugin(other),
+        }
+    }
+
+    /// The compressor code of this codec.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::BloscLz => 0,
+            Self::Lz4 => 1,
+            Self::Lz4Hc => 2,
+            Self::Snappy => 3,
+            Self::Zlib => 4,
+            Self::Zstd => 5,
+            Self::Plugin(id) => id,
+        }
+    }
+
+    /// The code of this codec's stream format in the top three bits of a chunk's flags; LZ4 and LZ4HC share one.
+    #[must_use]
+    pub fn format_code(self) -> u8 {
+        match self {
+            Self::BloscLz => 0,
+            Self::Lz4 | Self::Lz4Hc => 1,
+            Self::Snappy => 2,
+            Self::Zlib => 3,
+            Self::Zstd => 4,
+            Self::Plugin(_) => FORMAT_IN_HEADER,
+        }
+    }
+
+    /// The codec by the name that other Blosc libraries use, such as `lz4hc`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::BloscLz, Self::Lz4, Self::Lz4Hc, Self::Snappy, Self::Zlib, Self::Zstd]
+            .into_iter()
+            .find(|codec| codec.name() == Some(name))
+    }
+
+    /// The name of this codec, if it has one.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::BloscLz => "blosclz",
+            Self::Lz4 => "lz4",
+            Self::Lz4Hc => "lz4hc",
+            Self::Snappy => "snappy",
+            Self::Zlib => "zlib",
+            Self::Zstd => "zstd",
+            Self::Plugin(32) => "ndlz",
+            Self::Plugin(33) => "zfp_acc",
+            Self::Plugin(34) => "zfp_prec",
+            Self::Plugin(35) => "zfp_rate",
+            Self::Plugin(36) => "openhtj2k",
+            Self::Plugin(37) => "grok",
+            Self::Plugin(38) => "openzl",
+            Self::Plugin(39) => "j2k",
+            Self::Plugin(40) => "htj2k",
+            Self::Plugin(_) => return None,
+        })
+    }
+
+    /// Whether this build can compress and decompress with it (plug-ins apart).
+    #[must_use]
+    pub fn is_built_in(self) -> bool {
+        match self {
+            Self::BloscLz => true,
+            Self::Lz4 | Self::Lz4Hc => cfg!(feature = "lz4"),
+            Self::Snappy => cfg!(feature = "snappy"),
+            Self::Zlib => cfg!(feature = "zlib"),
+            Self::Zstd => cfg!(any(feature = "zstd", feature = "zstd-pure")),
+            Self::Plugin(_) => false,
+        }
+    }
+
+    /// Whether it can use a dictionary.
+    pub(crate) fn takes_dictionary(self) -> bool {
+        matches!(self, Self::Lz4 | Self::Lz4Hc | Self::Zstd)
+    }
+
+    /// Whether it trades speed for ratio, and so gets larger blocks.
+    pub(crate) fn is_high_ratio(self) -> bool {
+        matches!(self, Self::Lz4Hc | Self::Zlib | Self::Zstd)
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "codec {}", self.code()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_names_come_back() {
+        for code in 0..=255 {
+            assert_eq!(Codec::from_code(code).code(), code);
+        }
+        for name in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] {
+            assert_eq!(Codec::from_name(name).unwrap().to_string(), name);
+        }
+        assert_eq!(Codec::from_name("ndlz"), None);
+    }
+}

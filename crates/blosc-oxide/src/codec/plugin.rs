@@ -1,0 +1,58 @@
+//! Codecs that the caller provides.
+
+use crate::error::Result;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a [`CodecPlugin`] is told about the stream it works on.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct CodecContext {
+    /// The codec's meta byte in the chunk's header.
+    pub meta: u8,
+    /// The compression level, 1 to 9; 0 when decompressing, since chunks do not store it.
+    pub level: u8,
+    /// The typesize of the chunk, as its header stores it: 1 for items of more than 255 bytes.
+    pub typesize: usize,
+}
+
+/// A codec of one's own, for the ids 160 to 255.
+pub trait CodecPlugin: Send + Sync {
+    /// Compresses `src` into `dst` and returns the length, or `None` when the result is longer than `dst`.
+    ///
+    /// # Errors
+    /// Any error ends the compression of the chunk with it.
+    fn compress(&self, src: &[u8], dst: &mut [u8], context: CodecContext) -> Result<Option<usize>>;
+
+    /// Decompresses `src` into `dst` and returns how many bytes it wrote: all of `dst`, or the chunk is corrupt.
+    ///
+    /// # Errors
+    /// Any error ends the decompression of the chunk with it.
+    fn decompress(&self, src: &[u8], dst: &mut [u8], context: CodecContext) -> Result<usize>;
+
+    /// The version of the stream format, kept in byte 1 of the chunk.
+    fn version(&self) -> u8 {
+        1
+    }
+}
+
+/// The codecs that are not built in, by id.
+#[derive(Clone, Default)]
+pub(crate) struct CodecRegistry(BTreeMap<u8, Arc<dyn CodecPlugin>>);
+
+impl CodecRegistry {
+    pub(crate) fn insert(&mut self, id: u8, codec: Arc<dyn CodecPlugin>) {
+        self.0.insert(id, codec);
+    }
+
+    pub(crate) fn get(&self, id: u8) -> Option<&dyn CodecPlugin> {
+        self.0.get(&id).map(|codec| &**codec)
+    }
+}
+
+impl fmt::Debug for CodecRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

@@ -1,0 +1,140 @@
+//! The error type: a kind to match on and a sentence with numbers to read.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The result of anything here that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, for code that decides by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An option, range or buffer given by the caller makes no sense.
+    InvalidArgument,
+    /// The bytes are not what their format allows.
+    Corrupt,
+    /// The bytes end before what they announce.
+    Truncated,
+    /// The bytes may be fine, but this build or version cannot read or write them.
+    Unsupported,
+    /// A declared size asks for more than [`Limits`](crate::Limits) allow.
+    LimitExceeded,
+    /// A checksum does not match what it covers.
+    ChecksumMismatch,
+    /// The output buffer is shorter than the result.
+    OutputTooSmall,
+    /// Another process holds the lock.
+    Locked,
+    /// An earlier failed write has made this handle unusable.
+    Poisoned,
+    /// The operating system reported an error.
+    Io,
+}
+
+/// An error: one word wide, with a [`kind`](Error::kind) and a message that names fields and numbers.
+///
+/// ```
+/// let error = blosc_oxide::decompress(&[2, 1, 0]).unwrap_err();
+/// assert_eq!(error.kind(), blosc_oxide::ErrorKind::Truncated);
+/// assert_eq!(error.to_string(), "chunk header: 16 bytes needed, 3 given");
+/// ```
+pub struct Error(Box<Repr>);
+
+struct Repr {
+    kind: ErrorKind,
+    message: Cow<'static, str>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// Makes an error; plug-in codecs and filters report with this.
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(Repr { kind, message: message.into(), source: None }))
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The same error with `place` put before its message.
+    #[must_use]
+    pub(crate) fn within(mut self, place: impl fmt::Display) -> Self {
+        self.0.message = format!("{place}: {}", self.0.message).into();
+        self
+    }
+
+    /// The same error with the error that caused it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io, error.to_string()).with_source(error)
+    }
+}
+
+/// Makes an [`Error`] of a kind from a format string.
+macro_rules! error {
+    ($kind:ident, $($message:tt)+) => {
+        $crate::error::Error::new($crate::error::ErrorKind::$kind, format!($($message)+))
+    };
+}
+
+/// Returns with an [`Error`] of a kind made from a format string.
+macro_rules! bail {
+    ($kind:ident, $($message:tt)+) => {
+        return Err($crate::error::error!($kind, $($message)+))
+    };
+}
+
+pub(crate) use {bail, error};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_word_wide() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn the_place_comes_before_the_message() {
+        let error = error!(Corrupt, "block {} is bad", 3).within("chunk 7");
+        assert_eq!(error.to_string(), "chunk 7: block 3 is bad");
+        assert_eq!(format!("{error:?}"), "Corrupt: chunk 7: block 3 is bad");
+    }
+
+    #[test]
+    fn an_io_error_keeps_its_source() {
+        let error = Error::from(std::io::Error::other("disk on fire"));
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(std::error::Error::source(&error).is_some());
+    }
+}

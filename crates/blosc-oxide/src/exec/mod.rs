@@ -1,0 +1,155 @@
+//! "Run this job on n workers": serially, on rayon's current pool, or on the caller's own threads.
+
+#[cfg(feature = "threads")]
+mod pool;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Below this many bytes the work is over before a second thread has woken up.
+const MIN_BYTES_TO_SHARE: usize = 64 << 10;
+
+/// Threads that the caller provides, for programs that do not want rayon's.
+///
+/// ```
+/// use blosc_oxide::{Executor, Threads};
+/// use std::sync::Arc;
+///
+/// struct TwoScopedThreads;
+/// impl Executor for TwoScopedThreads {
+///     fn threads(&self) -> usize {
+///         2
+///     }
+///     fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+///         std::thread::scope(|scope| {
+///             for worker in 0..workers {
+///                 scope.spawn(move || job(worker));
+///             }
+///         });
+///     }
+/// }
+/// let threads = Threads::custom(Arc::new(TwoScopedThreads));
+/// ```
+pub trait Executor: Send + Sync {
+    /// How many workers can run at the same time.
+    fn threads(&self) -> usize;
+
+    /// Calls `job(0)` to `job(workers - 1)`, in any order and on any threads, and returns when all have returned.
+    fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync));
+}
+
+/// Where the blocks of a chunk are worked on. The result is the same bytes for every choice.
+#[derive(Clone)]
+pub struct Threads(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Serial,
+    #[cfg(feature = "threads")]
+    Pool {
+        at_most: usize,
+    },
+    Custom(Arc<dyn Executor>),
+}
+
+impl Threads {
+    /// All on the calling thread.
+    #[must_use]
+    pub fn serial() -> Self {
+        Self(Kind::Serial)
+    }
+
+    /// The calling thread and those of rayon's current pool, `count` in all at the most; 0 means as many as the pool
+    /// has. Without the feature `threads` this is [`serial`](Self::serial).
+    #[must_use]
+    pub fn at_most(count: usize) -> Self {
+        #[cfg(feature = "threads")]
+        return Self(Kind::Pool { at_most: if count == 0 { usize::MAX } else { count } });
+        #[cfg(not(feature = "threads"))]
+        {
+            let _ = count;
+            Self::serial()
+        }
+    }
+
+    /// The caller's own threads.
+    #[must_use]
+    pub fn custom(executor: Arc<dyn Executor>) -> Self {
+        Self(Kind::Custom(executor))
+    }
+
+    /// How many workers `jobs` independent jobs over `bytes` bytes are worth; 1 means do not bother.
+    pub(crate) fn workers(&self, jobs: usize, bytes: usize) -> usize {
+        if jobs < 2 || bytes < MIN_BYTES_TO_SHARE {
+            return 1;
+        }
+        let threads = match &self.0 {
+            Kind::Serial => 1,
+            #[cfg(feature = "threads")]
+            Kind::Pool { at_most } => pool::threads().min(*at_most),
+            Kind::Custom(executor) => executor.threads(),
+        };
+        threads.clamp(1, jobs)
+    }
+
+    /// Runs `job` for the workers `0..workers` and returns when all are done.
+    pub(crate) fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+        match &self.0 {
+            _ if workers == 1 => job(0),
+            Kind::Serial => (0..workers).for_each(job),
+            #[cfg(feature = "threads")]
+            Kind::Pool { .. } => pool::run(workers, job),
+            Kind::Custom(executor) => executor.run(workers, job),
+        }
+    }
+}
+
+impl Default for Threads {
+    /// All threads of rayon's current pool.
+    fn default() -> Self {
+        Self::at_most(0)
+    }
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Serial => f.write_str("serial"),
+            #[cfg(feature = "threads")]
+            Kind::Pool { at_most: usize::MAX } => f.write_str("pool"),
+            #[cfg(feature = "threads")]
+            Kind::Pool { at_most } => write!(f, "pool, at most {at_most}"),
+            Kind::Custom(executor) => write!(f, "custom, {}", executor.threads()),
+        }
+    }
+}
+
+/// Locks `mutex`, also after a panic elsewhere: what it guards here is scratch or a queue, whole at every step.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn every_worker_runs_once() {
+        for threads in [Threads::serial(), Threads::at_most(0), Threads::at_most(3)] {
+            let seen: Vec<AtomicUsize> = (0..5).map(|_| AtomicUsize::new(0)).collect();
+            threads.run(5, &|worker| {
+                seen[worker].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1), "{threads:?}");
+        }
+    }
+
+    #[test]
+    fn little_work_is_not_shared() {
+        let threads = Threads::at_most(8);
+        assert_eq!(threads.workers(1, usize::MAX), 1);
+        assert_eq!(threads.workers(8, MIN_BYTES_TO_SHARE - 1), 1);
+        assert_eq!(Threads::serial().workers(8, usize::MAX), 1);
+    }
+}

@@ -1,0 +1,31 @@
+//! Workers on rayon's current pool, the caller being one of them.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The process whose global rayon pool has been used: the threads of that pool do not exist in a forked child.
+static POOL_OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// How many threads the current pool has; 1 when its threads are gone after a `fork()`.
+pub(super) fn threads() -> usize {
+    let inside_a_pool = rayon::current_thread_index().is_some();
+    if inside_a_pool || owns_global_pool() { rayon::current_num_threads() } else { 1 }
+}
+
+/// Whether the global pool was, or may now be, started by this very process.
+fn owns_global_pool() -> bool {
+    let me = std::process::id();
+    match POOL_OWNER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => true,
+        Err(owner) => owner == me,
+    }
+}
+
+/// Runs worker 0 on the calling thread while the pool runs the others.
+pub(super) fn run(workers: usize, job: &(dyn Fn(usize) + Sync)) {
+    rayon::in_place_scope(|scope| {
+        for worker in 1..workers {
+            scope.spawn(move |_| job(worker));
+        }
+        job(0);
+    });
+}

@@ -1,0 +1,139 @@
+//! Filters: reversible (or deliberately lossy) transforms of a block before it is compressed.
+
+mod bitshuffle;
+mod bytedelta;
+mod delta;
+mod pipeline;
+mod plugin;
+mod shuffle;
+mod stage;
+mod truncate;
+
+pub use pipeline::{MAX_FILTERS, Pipeline};
+pub(crate) use plugin::FilterRegistry;
+pub use plugin::{FilterContext, FilterPlugin};
+pub(crate) use stage::{BlockPlace, Element, Stages};
+
+use std::fmt;
+
+/// A filter with its parameter.
+///
+/// ```
+/// use blosc_oxide::{Filter, Options};
+/// let options = Options::new(4).filters([Filter::TruncPrec(10), Filter::BitShuffle]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Filter {
+    /// Byte transpose: first bytes of all items, then second bytes, and so on.
+    Shuffle,
+    /// Byte transpose of groups of this many bytes, whatever the typesize.
+    ShuffleGroups(u8),
+    /// Bit transpose.
+    BitShuffle,
+    /// XOR with the first block, and of the first block with itself one item earlier. Must be the first filter.
+    Delta,
+    /// Lossy: keeps this many bits of the mantissa of 4- or 8-byte floats; a negative number zeroes that many instead.
+    TruncPrec(i8),
+    /// Difference of neighbouring bytes in each of the byte planes that a shuffle made. The number is how many planes
+    /// there are; 0 means the typesize.
+    ByteDelta(u8),
+    /// Lossy: keeps this many bits of 1-, 2-, 4- or 8-byte integers; a negative number zeroes that many low bits.
+    IntTrunc(i8),
+    /// Any other filter by its id and meta byte: a plug-in (160 to 255), or one that needs an array's geometry.
+    Plugin {
+        /// The filter's id.
+        id: u8,
+        /// The byte that parameterises it.
+        meta: u8,
+    },
+}
+
+pub(crate) mod id {
+    pub(crate) const NONE: u8 = 0;
+    pub(crate) const SHUFFLE: u8 = 1;
+    pub(crate) const BITSHUFFLE: u8 = 2;
+    pub(crate) const DELTA: u8 = 3;
+    pub(crate) const TRUNC_PREC: u8 = 4;
+    pub(crate) const NDCELL: u8 = 32;
+    pub(crate) const NDMEAN: u8 = 33;
+    pub(crate) const BYTEDELTA_RESTARTING: u8 = 34;
+    pub(crate) const BYTEDELTA: u8 = 35;
+    pub(crate) const INT_TRUNC: u8 = 36;
+    /// The first id that belongs to users.
+    pub(crate) const FIRST_USER: u8 = 160;
+}
+
+impl Filter {
+    /// The filter with this id and meta byte; `None` for id 0, an empty slot.
+    #[must_use]
+    pub fn from_id(id: u8, meta: u8) -> Option<Self> {
+        Some(match (id, meta) {
+            (id::NONE, _) => return None,
+            (id::SHUFFLE, 0) => Self::Shuffle,
+            (id::SHUFFLE, group) => Self::ShuffleGroups(group),
+            (id::BITSHUFFLE, 0) => Self::BitShuffle,
+            (id::DELTA, 0) => Self::Delta,
+            (id::TRUNC_PREC, meta) => Self::TruncPrec(meta.cast_signed()),
+            (id::BYTEDELTA, meta) => Self::ByteDelta(meta),
+            (id::INT_TRUNC, meta) => Self::IntTrunc(meta.cast_signed()),
+            (id, meta) => Self::Plugin { id, meta },
+        })
+    }
+
+    /// The id as it stands in a chunk's header.
+    #[must_use]
+    pub fn id(self) -> u8 {
+        match self {
+            Self::Shuffle | Self::ShuffleGroups(_) => id::SHUFFLE,
+            Self::BitShuffle => id::BITSHUFFLE,
+            Self::Delta => id::DELTA,
+            Self::TruncPrec(_) => id::TRUNC_PREC,
+            Self::ByteDelta(_) => id::BYTEDELTA,
+            Self::IntTrunc(_) => id::INT_TRUNC,
+            Self::Plugin { id, .. } => id,
+        }
+    }
+
+    /// The meta byte as it stands in a chunk's header.
+    #[must_use]
+    pub fn meta(self) -> u8 {
+        match self {
+            Self::Shuffle | Self::BitShuffle | Self::Delta => 0,
+            Self::TruncPrec(bits) | Self::IntTrunc(bits) => bits.cast_unsigned(),
+            Self::ShuffleGroups(meta) | Self::ByteDelta(meta) | Self::Plugin { meta, .. } => meta,
+        }
+    }
+
+    /// The name of the filter with this id, if it has one.
+    #[must_use]
+    pub fn name_of(id: u8) -> Option<&'static str> {
+        Some(match id {
+            id::NONE => "none",
+            id::SHUFFLE => "shuffle",
+            id::BITSHUFFLE => "bitshuffle",
+            id::DELTA => "delta",
+            id::TRUNC_PREC => "trunc_prec",
+            id::NDCELL => "ndcell",
+            id::NDMEAN => "ndmean",
+            id::BYTEDELTA_RESTARTING => "bytedelta_restarting",
+            id::BYTEDELTA => "bytedelta",
+            id::INT_TRUNC => "int_trunc",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Self::name_of(self.id()) {
+            Some(name) => f.write_str(name)?,
+            None => write!(f, "filter {}", self.id())?,
+        }
+        match *self {
+            Self::TruncPrec(bits) | Self::IntTrunc(bits) => write!(f, ":{bits}"),
+            _ if self.meta() != 0 => write!(f, ":{}", self.meta()),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Filters that the caller provides.
+
+use crate::error::Result;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a [`FilterPlugin`] is told about the block it works on.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct FilterContext {
+    /// The meta byte of the filter's slot.
+    pub meta: u8,
+    /// The typesize of the chunk, as its header stores it: 1 for items of more than 255 bytes.
+    pub typesize: usize,
+}
+
+/// A filter of one's own, for the ids 160 to 255.
+///
+/// ```
+/// use blosc_oxide::{Decompressor, Filter, FilterContext, FilterPlugin, Options, Plugins, Result};
+/// use std::sync::Arc;
+///
+/// struct Invert;
+/// impl FilterPlugin for Invert {
+///     fn forward(&self, src: &[u8], dst: &mut [u8], _: FilterContext) -> Result<()> {
+///         dst.iter_mut().zip(src).for_each(|(to, from)| *to = !from);
+///         Ok(())
+///     }
+///     fn backward(&self, src: &[u8], dst: &mut [u8], context: FilterContext) -> Result<()> {
+///         self.forward(src, dst, context)
+///     }
+/// }
+///
+/// let plugins = Plugins::new().with_filter(200, Arc::new(Invert))?;
+/// let options = Options::new(1).filters([Filter::Plugin { id: 200, meta: 0 }]).plugins(plugins.clone());
+/// let chunk = blosc_oxide::compress(&[7; 1000], &options)?;
+/// assert_eq!(Decompressor::new().with_plugins(plugins).decompress(&chunk)?, [7; 1000]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
+pub trait FilterPlugin: Send + Sync {
+    /// Transforms `src` into `dst` of the same length, before compression.
+    ///
+    /// # Errors
+    /// Any error ends the compression with it.
+    fn forward(&self, src: &[u8], dst: &mut [u8], context: FilterContext) -> Result<()>;
+
+    /// Undoes [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// Any error ends the decompression with it.
+    fn backward(&self, src: &[u8], dst: &mut [u8], context: FilterContext) -> Result<()>;
+}
+
+/// The filters that are not built in, by id.
+#[derive(Clone, Default)]
+pub(crate) struct FilterRegistry(BTreeMap<u8, Arc<dyn FilterPlugin>>);
+
+impl FilterRegistry {
+    pub(crate) fn insert(&mut self, id: u8, filter: Arc<dyn FilterPlugin>) {
+        self.0.insert(id, filter);
+    }
+
+    pub(crate) fn get(&self, id: u8) -> Option<&dyn FilterPlugin> {
+        self.0.get(&id).map(|filter| &**filter)
+    }
+}
+
+impl fmt::Debug for FilterRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
