@@ -226,9 +226,14 @@ impl<'a> Streams<'a> {
         match usize::try_from(size) {
             Ok(0) if self.kind == BlockKind::WithRuns => Ok(Stream::Run(0)),
             Err(_) if self.kind == BlockKind::WithRuns => self.run(size),
-            Ok(len) if len > 0 && len <= self.stream_len => self.take(len),
-            _ => bail!(Corrupt, "stream: its size is {size}, it can be 1 to {}", self.stream_len),
+            Ok(len) if len > 0 && len <= self.max_size() => self.take(len),
+            _ => bail!(Corrupt, "stream: its size is {size}, it can be 1 to {}", self.max_size()),
         }
+    }
+
+    /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer than it was.
+    fn max_size(&self) -> usize {
+        if self.kind == BlockKind::Plain { self.rest.len() } else { self.stream_len }
     }
 
     /// A run of one byte, which is stored as its negative in place of the size.
