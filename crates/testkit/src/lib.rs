@@ -12,6 +12,7 @@ pub mod mutate;
 mod rng;
 
 pub use rng::Rng;
+pub use serde_json;
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

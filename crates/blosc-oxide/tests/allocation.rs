@@ -1,0 +1,72 @@
+//! After the first call of a size, compressing and decompressing allocate nothing.
+
+use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Format, Options, Threads};
+use testkit::alloc::CountingAllocator;
+use testkit::formula::generate;
+use testkit::serde_json::json;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+fn data() -> Vec<u8> {
+    generate(&json!([
+        {"kind": "walk", "n": 50_000, "w": 4, "seed": 1},
+        {"kind": "rand", "nbytes": 10_001, "seed": 2},
+    ]))
+    .unwrap()
+}
+
+fn all_options() -> Vec<Options> {
+    let mut all = Vec::new();
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
+        for filters in [
+            vec![],
+            vec![Filter::Shuffle],
+            vec![Filter::BitShuffle],
+            vec![Filter::Delta, Filter::Shuffle, Filter::ByteDelta(4)],
+            vec![Filter::TruncPrec(10), Filter::BitShuffle],
+        ] {
+            let options = Options::new(4).codec(codec).filters(filters.clone()).blocksize(16 << 10);
+            all.push(options.threads(Threads::serial()));
+        }
+    }
+    for codec in [Codec::BloscLz, Codec::Snappy, Codec::Zstd] {
+        all.push(Options::new(4).codec(codec).format(Format::Blosc1).threads(Threads::serial()));
+    }
+    all
+}
+
+#[test]
+fn a_second_call_of_the_same_size_allocates_nothing() {
+    let data = data();
+    let mut chunk = vec![0; data.len() + 4096];
+    let mut back = vec![0; data.len()];
+    for options in all_options() {
+        let mut compressor = Compressor::new(options.clone()).unwrap();
+        let mut decompressor = Decompressor::new().with_threads(Threads::serial());
+        let first = compressor.compress_into(&data, &mut chunk).unwrap();
+        decompressor.decompress_into(&chunk[..first], &mut back).unwrap();
+
+        let (len, used) = CountingAllocator::on_this_thread(|| compressor.compress_into(&data, &mut chunk));
+        assert_eq!(used.allocations, 0, "compressing with {options:?}: {used:?}");
+        assert_eq!(len.unwrap(), first);
+        let (read, used) =
+            CountingAllocator::on_this_thread(|| decompressor.decompress_into(&chunk[..first], &mut back));
+        assert_eq!(used.allocations, 0, "decompressing {options:?}: {used:?}");
+        assert_eq!(read.unwrap(), data.len());
+    }
+}
+
+#[test]
+fn a_smaller_buffer_after_a_larger_one_allocates_nothing() {
+    let data = data();
+    let mut chunk = vec![0; data.len() + 4096];
+    for options in all_options() {
+        let mut compressor = Compressor::new(options.clone()).unwrap();
+        compressor.compress_into(&data, &mut chunk).unwrap();
+        let half = &data[..data.len() / 2];
+        let (len, used) = CountingAllocator::on_this_thread(|| compressor.compress_into(half, &mut chunk));
+        len.unwrap();
+        assert_eq!(used.allocations, 0, "{options:?}: {used:?}");
+    }
+}

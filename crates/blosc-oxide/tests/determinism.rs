@@ -1,0 +1,105 @@
+//! The same bytes come out for any number of threads, on any run.
+
+use blosc_oxide::{Codec, Compressor, Decompressor, Executor, Filter, Format, Options, Threads};
+use std::sync::Arc;
+use testkit::formula::generate;
+use testkit::serde_json::json;
+
+/// So many threads of its own, whatever the machine has.
+struct Exactly(usize);
+
+impl Executor for Exactly {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|scope| {
+            for worker in 0..workers {
+                scope.spawn(move || job(worker));
+            }
+        });
+    }
+}
+
+fn exactly(threads: usize) -> Threads {
+    Threads::custom(Arc::new(Exactly(threads)))
+}
+
+/// Some of it compresses well, some not at all, so that workers finish out of order.
+fn data() -> Vec<u8> {
+    generate(&json!([
+        {"kind": "walk", "n": 60_000, "w": 4, "seed": 1},
+        {"kind": "rand", "nbytes": 100_000, "seed": 2},
+        {"kind": "zeros", "nbytes": 70_000},
+        {"kind": "text", "nbytes": 80_003, "seed": 3},
+    ]))
+    .unwrap()
+}
+
+fn options() -> Vec<Options> {
+    let mut all = Vec::new();
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
+        for filters in [vec![], vec![Filter::Shuffle], vec![Filter::Delta, Filter::BitShuffle]] {
+            let base = Options::new(4).codec(codec).filters(filters.clone()).blocksize(8192);
+            all.push(base.clone());
+            if matches!(codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd) {
+                all.push(base.clone().dict(true));
+            }
+            if filters.len() < 2 {
+                all.push(base.format(Format::Blosc1));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_bytes() {
+    let data = data();
+    for options in options() {
+        let alone = blosc_oxide::compress(&data, &options.clone().threads(Threads::serial())).unwrap();
+        for threads in [exactly(1), exactly(2), exactly(3), exactly(8), Threads::default()] {
+            let label = format!("{options:?} on {threads:?}");
+            let shared = blosc_oxide::compress(&data, &options.clone().threads(threads)).unwrap();
+            assert!(shared == alone, "{label}");
+        }
+    }
+}
+
+#[test]
+fn every_run_writes_the_same_bytes() {
+    let data = data();
+    for options in options() {
+        let mut compressor = Compressor::new(options.clone().threads(exactly(8))).unwrap();
+        let first = compressor.compress(&data).unwrap();
+        for _ in 0..5 {
+            assert!(compressor.compress(&data).unwrap() == first, "{options:?} with what it kept");
+        }
+        assert!(blosc_oxide::compress(&data, &options).unwrap() == first, "{options:?} anew");
+    }
+}
+
+#[test]
+fn what_was_compressed_before_does_not_matter() {
+    let (data, other) = (data(), vec![7; 100_000]);
+    for options in options() {
+        let mut compressor = Compressor::new(options.clone()).unwrap();
+        compressor.compress(&other).unwrap();
+        let after = compressor.compress(&data).unwrap();
+        assert!(after == blosc_oxide::compress(&data, &options).unwrap(), "{options:?}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_reads_the_same_bytes() {
+    let data = data();
+    for options in options() {
+        let chunk = blosc_oxide::compress(&data, &options).unwrap();
+        for threads in [Threads::serial(), exactly(2), exactly(3), exactly(8), Threads::default()] {
+            let label = format!("{options:?} on {threads:?}");
+            let mut decompressor = Decompressor::new().with_threads(threads);
+            assert!(decompressor.decompress(&chunk).unwrap() == data, "{label}");
+        }
+    }
+}
