@@ -38,6 +38,7 @@ mod error;
 mod exec;
 mod filter;
 mod limits;
+mod storage;
 
 pub use chunk::{
     BlockInfo, Chunk, Compressor, Decompressor, Format, Header, LazyChunk, MAX_BLOCKSIZE, MAX_NBYTES, Options, Plugins,
@@ -48,6 +49,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
 pub use limits::Limits;
+pub use storage::{Directory, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt, Storage};
 
 /// Compresses `data` into a chunk.
 ///

@@ -1,0 +1,188 @@
+//! Directories of named storages, which sparse frames are kept in.
+
+use super::{FileStorage, MemoryStorage, ReadAt, Storage};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Named storages side by side.
+pub trait Directory: Send + Sync {
+    /// Opens one for reading.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not there; else what the operating system reports.
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>>;
+
+    /// Opens one for reading and writing.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not there; else what the operating system reports.
+    fn open_writable(&self, name: &str) -> io::Result<Box<dyn Storage>>;
+
+    /// Makes an empty one, in place of one that may be there.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>>;
+
+    /// Takes one away.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not there; else what the operating system reports.
+    fn remove(&mut self, name: &str) -> io::Result<()>;
+
+    /// The names of all.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn names(&self) -> io::Result<Vec<String>>;
+
+    /// Makes what was created and removed so far survive a loss of power.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A directory of files.
+#[derive(Debug, Clone)]
+pub struct FileDirectory {
+    path: PathBuf,
+}
+
+impl FileDirectory {
+    /// The directory at `path`.
+    #[must_use]
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self { path: path.as_ref().to_owned() }
+    }
+
+    /// Makes a new directory, which must not be there yet.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if it is; else what the operating system reports.
+    pub fn create_new(path: impl AsRef<Path>) -> io::Result<Self> {
+        fs::create_dir(&path)?;
+        Ok(Self::new(path))
+    }
+}
+
+impl Directory for FileDirectory {
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(FileStorage::open(self.path.join(name))?))
+    }
+
+    fn open_writable(&self, name: &str) -> io::Result<Box<dyn Storage>> {
+        Ok(Box::new(FileStorage::open_writable(self.path.join(name))?))
+    }
+
+    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+        Ok(Box::new(FileStorage::create(self.path.join(name))?))
+    }
+
+    fn remove(&mut self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            // A name that is not UTF-8 is not one of ours.
+            if let Ok(name) = entry?.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        // Only Unix lets a directory be opened and synced as a file; elsewhere renames and creations are journalled.
+        if cfg!(unix) { fs::File::open(&self.path)?.sync_all() } else { Ok(()) }
+    }
+}
+
+/// A directory in memory. Clones share what is in it.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryDirectory {
+    files: Arc<Mutex<BTreeMap<String, SharedMemory>>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct SharedMemory(Arc<Mutex<MemoryStorage>>);
+
+impl MemoryDirectory {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn with_files<T>(&self, action: impl FnOnce(&mut BTreeMap<String, SharedMemory>) -> T) -> T {
+        action(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn find(&self, name: &str) -> io::Result<SharedMemory> {
+        self.with_files(|files| files.get(name).cloned()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+}
+
+impl Directory for MemoryDirectory {
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(self.find(name)?))
+    }
+
+    fn open_writable(&self, name: &str) -> io::Result<Box<dyn Storage>> {
+        Ok(Box::new(self.find(name)?))
+    }
+
+    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+        let file = SharedMemory::default();
+        self.with_files(|files| files.insert(name.to_owned(), file.clone()));
+        Ok(Box::new(file))
+    }
+
+    fn remove(&mut self, name: &str) -> io::Result<()> {
+        let removed = self.with_files(|files| files.remove(name));
+        removed.map(|_| ()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        Ok(self.with_files(|files| files.keys().cloned().collect()))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl SharedMemory {
+    fn with<T>(&self, action: impl FnOnce(&mut MemoryStorage) -> T) -> T {
+        action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ReadAt for SharedMemory {
+    fn len(&self) -> io::Result<u64> {
+        self.with(|memory| memory.len())
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.with(|memory| memory.read_at(position, buffer))
+    }
+}
+
+impl Storage for SharedMemory {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.with(|memory| memory.write_at(position, bytes))
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.with(|memory| memory.set_len(len))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

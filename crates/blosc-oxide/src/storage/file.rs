@@ -1,0 +1,110 @@
+//! Bytes in a file, with positioned reads and writes.
+
+use super::{ReadAt, Storage};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Storage in a file.
+#[derive(Debug)]
+pub struct FileStorage {
+    file: File,
+}
+
+impl FileStorage {
+    /// Opens a file for reading; writes will fail.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self { file: File::open(path)? })
+    }
+
+    /// Opens a file for reading and writing.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    pub fn open_writable(path: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self { file: OpenOptions::new().read(true).write(true).open(path)? })
+    }
+
+    /// Makes a new file, which must not be there yet.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if it is; else what the operating system reports.
+    pub fn create_new(path: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self { file: OpenOptions::new().read(true).write(true).create_new(true).open(path)? })
+    }
+
+    /// Makes a file, or empties the one that is there.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self { file: OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)? })
+    }
+}
+
+impl From<File> for FileStorage {
+    fn from(file: File) -> Self {
+        Self { file }
+    }
+}
+
+impl ReadAt for FileStorage {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, position)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, mut position: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+        use std::os::windows::fs::FileExt;
+        while !buffer.is_empty() {
+            match self.file.seek_read(buffer, position) {
+                Ok(0) => return Err(super::unexpected_end()),
+                Ok(read) => {
+                    buffer = &mut buffer[read..];
+                    position += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(position))?;
+        file.read_exact(buffer)
+    }
+}
+
+impl Storage for FileStorage {
+    #[cfg(unix)]
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, position)
+    }
+
+    #[cfg(not(unix))]
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        use std::io::{Seek, SeekFrom, Write};
+        self.file.seek(SeekFrom::Start(position))?;
+        self.file.write_all(bytes)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}

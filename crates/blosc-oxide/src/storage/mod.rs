@@ -1,0 +1,101 @@
+//! Where containers are kept: a few methods that files, memory and tests can all offer.
+//!
+//! Everything above this layer does its input and output through these traits, so that a crash or a full disk can be
+//! simulated at every call.
+
+mod directory;
+mod file;
+mod memory;
+
+pub use directory::{Directory, FileDirectory, MemoryDirectory};
+pub use file::FileStorage;
+pub use memory::MemoryStorage;
+
+use crate::error::{Result, error};
+use std::io;
+
+/// Bytes that can be read at any position, from many threads at once.
+pub trait ReadAt: Send + Sync {
+    /// How many bytes there are.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Fills `buffer` with the bytes from `position` on.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` if there are not as many; else what the operating system reports.
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// Whether there are no bytes at all.
+    ///
+    /// # Errors
+    /// As [`len`](Self::len).
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// Bytes that can be written as well.
+///
+/// A crash may lose any write that was not followed by a [`sync`](Self::sync), or keep a part of it.
+pub trait Storage: ReadAt {
+    /// Writes `bytes` from `position` on, beyond the end if need be.
+    ///
+    /// # Errors
+    /// What the operating system reports. Some of the bytes may have been written then.
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Cuts the bytes to `len`, or adds zeros up to it.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn set_len(&mut self, len: u64) -> io::Result<()>;
+
+    /// Makes everything written so far survive a loss of power.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
+    fn len(&self) -> io::Result<u64> {
+        (**self).len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(position, buffer)
+    }
+}
+
+impl<T: Storage + ?Sized> Storage for Box<T> {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        (**self).write_at(position, bytes)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        (**self).set_len(len)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        (**self).sync()
+    }
+}
+
+/// Fills `buffer` from `position` on; an early end is `Truncated`, and the message names `what`.
+pub(crate) fn read_exact(from: &dyn ReadAt, position: u64, buffer: &mut [u8], what: &str) -> Result<()> {
+    from.read_at(position, buffer).map_err(|cause| {
+        let len = buffer.len();
+        if cause.kind() == io::ErrorKind::UnexpectedEof {
+            error!(Truncated, "{what}: {len} bytes at {position} are not all there")
+        } else {
+            error!(Io, "{what}: reading {len} bytes at {position}: {cause}").with_source(cause)
+        }
+    })
+}
+
+fn unexpected_end() -> io::Error {
+    io::Error::from(io::ErrorKind::UnexpectedEof)
+}
