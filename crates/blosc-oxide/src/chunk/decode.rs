@@ -1,7 +1,7 @@
 //! From a chunk to its data.
 
 use super::header::{Header, VERSION_BLOSC1};
-use super::plan::{Plan, Stream};
+use super::plan::{Block, Plan, Stream};
 use super::plugins::Plugins;
 use super::special;
 use super::view::Chunk;
@@ -355,24 +355,30 @@ impl<'d> BlockDecoder<'d> {
 
     /// Decodes one block into `out`, which has its length.
     fn decode(&self, index: usize, reference: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        self.decode_here(index, reference, out, scratch).map_err(|error| error.within(format_args!("block {index}")))
-    }
-
-    fn decode_here(&self, index: usize, reference: &[u8], out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let Scratch { codec, filtered, .. } = scratch;
-        if self.stages.is_empty() {
-            return self.decode_streams(index, out, codec);
-        }
+        let block = self.plan.block(index)?;
         let is_self_contained = index == 0 || !self.refers_to_first_block;
         let place = if is_self_contained { BlockPlace::First } else { BlockPlace::After(reference) };
+        self.decode_here(&block, place, out, scratch).map_err(|error| error.within(format_args!("block {index}")))
+    }
+
+    fn decode_here(
+        &self,
+        block: &Block<'_>,
+        place: BlockPlace<'_>,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Scratch { codec, filtered, .. } = scratch;
+        if self.stages.is_empty() {
+            return self.decode_streams(block, out, codec);
+        }
         let filtered = room(filtered, out.len());
         let target = if self.stages.starts_in_output() { &mut *out } else { &mut *filtered };
-        self.decode_streams(index, target, codec)?;
+        self.decode_streams(block, target, codec)?;
         self.stages.backward(place, out, filtered)
     }
 
-    fn decode_streams(&self, index: usize, out: &mut [u8], codec: &mut DecodeState) -> Result<()> {
-        let block = self.plan.block(index)?;
+    fn decode_streams(&self, block: &Block<'_>, out: &mut [u8], codec: &mut DecodeState) -> Result<()> {
         let stream_len = block.stream_len();
         let mut streams = block.streams();
         for part in out.chunks_exact_mut(stream_len) {

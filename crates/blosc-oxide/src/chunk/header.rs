@@ -260,6 +260,14 @@ impl Header {
         if starts > body {
             bail!(Corrupt, "chunk header: {} blocks need {starts} bytes of offsets, {body} bytes follow", self.nblocks);
         }
+        if self.is_split() && !self.has_vlblocks() && self.blocksize.checked_rem(self.typesize()) != Some(0) {
+            bail!(
+                Corrupt,
+                "chunk header: blocks of {} bytes cannot be split into {} equal streams",
+                self.blocksize,
+                self.typesize()
+            );
+        }
         if self.has_vlblocks() && self.nblocks > self.nbytes {
             bail!(Corrupt, "chunk header: {} blocks cannot share {} bytes", self.nblocks, self.nbytes);
         }

@@ -1,0 +1,261 @@
+//! Damaged chunks give an error that says what is wrong, or data; never a panic, and never the output's old content.
+
+use blosc_oxide::{Chunk, Codec, Compressor, Decompressor, ErrorKind, Filter, LazyChunk, Limits, Options, Threads};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use testkit::golden::Golden;
+use testkit::{Rng, mutate};
+
+/// More than most of the files hold, and little enough that a mutant which declares it costs nothing.
+const MOST: usize = 64 << 10;
+
+fn decompressor() -> Decompressor {
+    Decompressor::new().with_threads(Threads::serial()).with_limits(Limits::new().max_allocation(MOST))
+}
+
+/// Every chunk of the repository, small ones whole and large ones not at all.
+fn small_chunks() -> Vec<(String, Vec<u8>)> {
+    let golden = Golden::repository();
+    let entries = ["blosc1", "blosc2", "extra"].iter().flat_map(|set| golden.entries(set));
+    let mut chunks: Vec<_> =
+        entries.map(|entry| (entry.file.clone(), entry.read())).filter(|(_, bytes)| bytes.len() < 4_000).collect();
+    chunks.extend(many_blocks());
+    chunks
+}
+
+/// Chunks of our own with many blocks in few bytes.
+fn many_blocks() -> Vec<(String, Vec<u8>)> {
+    let data: Vec<u8> = (0..2000_u32).flat_map(|i| (i / 3).to_le_bytes()).collect();
+    let mut chunks = Vec::new();
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
+        for filters in [vec![Filter::Shuffle], vec![Filter::Delta, Filter::BitShuffle]] {
+            let options = Options::new(4).codec(codec).filters(filters).blocksize(500);
+            chunks.push((format!("{codec} in many blocks"), blosc_oxide::compress(&data, &options).unwrap()));
+        }
+        let blocks: Vec<&[u8]> = data.chunks(700).collect();
+        let mut compressor = Compressor::new(Options::new(4).codec(codec)).unwrap();
+        chunks.push((format!("{codec} in its own blocks"), compressor.compress_vlblocks(&blocks).unwrap()));
+    }
+    chunks
+}
+
+/// Reads `bytes` in every way there is. What is not refused must be consistent.
+fn read_in_every_way(bytes: &[u8]) {
+    let mut decompressor = decompressor();
+    if let Err(error) = LazyChunk::parse(bytes) {
+        assert_sensible(error.kind(), &error.to_string());
+    }
+    let plain = decompressor.decompress(bytes);
+    let chunk = match Chunk::parse(bytes) {
+        Ok(chunk) => chunk,
+        Err(error) => return assert_eq!(plain.unwrap_err().to_string(), error.to_string()),
+    };
+    let plain = match plain {
+        Ok(plain) => plain,
+        Err(error) => {
+            assert_sensible(error.kind(), &error.to_string());
+            let _ = chunk.block_info(0);
+            let _ = decompressor.block(&chunk, 0);
+            return;
+        }
+    };
+    assert_eq!(plain.len(), chunk.header().nbytes());
+    check_output_is_all_written(&mut decompressor, bytes, &plain);
+    for index in sample_of(chunk.header().nblocks()) {
+        chunk.block_info(index).unwrap();
+        let range = chunk.block_range(index).unwrap();
+        assert!(decompressor.block(&chunk, index).unwrap() == plain[range], "block {index} alone has other bytes");
+    }
+}
+
+fn check_output_is_all_written(decompressor: &mut Decompressor, bytes: &[u8], plain: &[u8]) {
+    let mut out = vec![0x5a; plain.len() + 3];
+    assert_eq!(decompressor.decompress_into(bytes, &mut out).unwrap(), plain.len());
+    assert!(out[..plain.len()] == *plain, "the output's old content shows through");
+    assert_eq!(out[plain.len()..], [0x5a; 3], "something was written after the data");
+}
+
+/// The first, the last and one between.
+fn sample_of(nblocks: usize) -> impl Iterator<Item = usize> {
+    [0, nblocks / 2, nblocks.saturating_sub(1)].into_iter().filter(move |&index| index < nblocks)
+}
+
+fn assert_sensible(kind: ErrorKind, message: &str) {
+    let expected = [
+        ErrorKind::Corrupt,
+        ErrorKind::Truncated,
+        ErrorKind::Unsupported,
+        ErrorKind::LimitExceeded,
+        ErrorKind::InvalidArgument,
+    ];
+    assert!(expected.contains(&kind), "{kind:?}: {message}");
+    assert!(message.len() > 10, "{message:?} says nothing");
+}
+
+fn check(name: &str, mutant: &mutate::Mutant) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| read_in_every_way(&mutant.bytes)));
+    assert!(outcome.is_ok(), "{name}, {}", mutant.what);
+}
+
+/// All of what leads to the streams, and some places in them.
+fn positions(len: usize, rng: &mut Rng) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..len.min(80)).collect();
+    if len > 80 {
+        positions.extend((0..30).map(|_| 80 + rng.below(len - 80)));
+    }
+    positions
+}
+
+#[test]
+fn a_changed_byte_never_panics() {
+    let mut rng = Rng::new(5);
+    for (name, bytes) in small_chunks() {
+        for mutant in mutate::single_byte(&bytes, positions(bytes.len(), &mut rng)) {
+            check(&name, &mutant);
+        }
+    }
+}
+
+#[test]
+fn several_changed_bytes_never_panic() {
+    for (seed, (name, bytes)) in (1..).zip(small_chunks()) {
+        for mutant in mutate::random_bytes(&bytes, 100, seed) {
+            check(&name, &mutant);
+        }
+    }
+}
+
+#[test]
+fn noise_after_a_good_header_never_panics() {
+    let mut rng = Rng::new(9);
+    for (name, mut bytes) in small_chunks() {
+        for round in 0..10 {
+            let from = 16 + rng.below(40);
+            for byte in bytes.iter_mut().skip(from) {
+                *byte = rng.byte();
+            }
+            let what = format!("noise {round} from byte {from} on");
+            check(&name, &mutate::Mutant { bytes: bytes.clone(), what });
+        }
+    }
+}
+
+/// 3 blocks of 2000 bytes and one of 400, lz4, not split: the streams start at 32 + 4 * 4.
+fn sample() -> Vec<u8> {
+    let data: Vec<u8> = (0..1600_u32).flat_map(|i| (i / 5).to_le_bytes()).collect();
+    let options = Options::new(4).codec(Codec::Lz4).filters([]).blocksize(2000).split(blosc_oxide::SplitMode::Never);
+    blosc_oxide::compress(&data, &options).unwrap()
+}
+
+fn with(at: usize, patch: &[u8]) -> Vec<u8> {
+    let mut chunk = sample();
+    chunk[at..at + patch.len()].copy_from_slice(patch);
+    chunk
+}
+
+/// The error for the sample with `patch` at `at` has this kind and says all of these words.
+#[track_caller]
+fn assert_error(at: usize, patch: &[u8], kind: ErrorKind, words: &[&str]) {
+    let Err(error) = blosc_oxide::decompress(&with(at, patch)) else { panic!("{patch:?} at {at} does no harm") };
+    let message = error.to_string();
+    assert_eq!(error.kind(), kind, "{message}");
+    for word in words {
+        assert!(message.contains(word), "{message:?} does not say {word:?}");
+    }
+}
+
+#[test]
+fn a_broken_header_names_the_field_and_the_number() {
+    use ErrorKind::{Corrupt, Truncated, Unsupported};
+    assert_error(0, &[9], Unsupported, &["version", "9"]);
+    assert_error(0, &[1], Unsupported, &["version", "1"]);
+    assert_error(3, &[0], Corrupt, &["typesize", "0"]);
+    assert_error(4, &(-7_i32).to_le_bytes(), Corrupt, &["nbytes", "-7"]);
+    assert_error(8, &0_i32.to_le_bytes(), Corrupt, &["blocksize", "0"]);
+    assert_error(8, &(-1_i32).to_le_bytes(), Corrupt, &["blocksize", "-1"]);
+    assert_error(8, &600_000_000_i32.to_le_bytes(), Corrupt, &["blocksize", "600000000"]);
+    assert_error(8, &1_i32.to_le_bytes(), Corrupt, &["6400 blocks", "25600"]);
+    assert_error(12, &20_i32.to_le_bytes(), Corrupt, &["cbytes", "20", "32"]);
+    assert_error(12, &100_000_i32.to_le_bytes(), Truncated, &["cbytes", "100000", &sample().len().to_string()]);
+    assert_error(30, &[0x02], Unsupported, &["30", "0x02"]);
+    assert_error(31, &[0x50], Corrupt, &["special", "5"]);
+    assert_error(31, &[0x30], Corrupt, &["nbytes", "6400", &(sample().len() - 32).to_string()]);
+    let split = [4, 1, 0x25, 3];
+    assert_error(0, &split, Corrupt, &["2000", "3", "split"]);
+}
+
+#[test]
+fn an_offset_outside_the_chunk_names_the_block_and_the_numbers() {
+    let len = sample().len();
+    assert_error(36, &9_999_i32.to_le_bytes(), ErrorKind::Corrupt, &["block 1", "9999", &len.to_string()]);
+    assert_error(40, &(-4_i32).to_le_bytes(), ErrorKind::Corrupt, &["block 2", "-4"]);
+    assert_error(32, &40_i32.to_le_bytes(), ErrorKind::Corrupt, &["block 0", "40", "48"]);
+}
+
+#[test]
+fn a_bad_stream_names_the_block_and_the_size() {
+    assert_error(48, &5_000_i32.to_le_bytes(), ErrorKind::Corrupt, &["block 0", "5000", "2000"]);
+    assert_error(48, &1_900_i32.to_le_bytes(), ErrorKind::Corrupt, &["block 0", "1900", "left"]);
+    assert_error(48, &(-256_i32).to_le_bytes(), ErrorKind::Corrupt, &["block 0", "-256"]);
+    assert_error(48, &7_i32.to_le_bytes(), ErrorKind::Corrupt, &["block 0", "2000"]);
+    assert_error(48, &[0xff, 0xff, 0xff, 0xff, 0x02], ErrorKind::Corrupt, &["block 0", "token", "0x02"]);
+}
+
+#[test]
+fn an_unknown_codec_or_filter_is_named() {
+    assert_error(2, &[0x05 | 0x10 | 6 << 5], ErrorKind::Unsupported, &["codec"]);
+    assert_error(21, &[77], ErrorKind::Unsupported, &["filter", "77"]);
+    assert_error(21, &[200], ErrorKind::Unsupported, &["filter", "200"]);
+    assert_error(21, &[32], ErrorKind::Unsupported, &["ndcell"]);
+    let mut chunk = with(2, &[0x05 | 0x10 | 6 << 5]);
+    chunk[22] = 211;
+    let error = blosc_oxide::decompress(&chunk).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("211"), "{error}");
+}
+
+#[test]
+fn a_bad_dictionary_is_named() {
+    for size in [0, -3, 1 << 20, 2000] {
+        let mut chunk = with(31, &[0x01]);
+        chunk[48..52].copy_from_slice(&i32::to_le_bytes(size));
+        let error = blosc_oxide::decompress(&chunk).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        let message = error.to_string();
+        assert!(message.contains("dictionary") && message.contains(&size.to_string()), "{message}");
+    }
+}
+
+#[test]
+fn a_place_is_named_once() {
+    let error = blosc_oxide::decompress(&with(36, &9_999_i32.to_le_bytes())).unwrap_err();
+    assert_eq!(error.to_string().matches("block 1").count(), 1, "{error}");
+}
+
+#[test]
+fn an_output_that_is_too_small_is_told_both_sizes() {
+    let error = Decompressor::new().decompress_into(&sample(), &mut [0; 6399]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutputTooSmall);
+    assert_eq!(error.to_string(), "the chunk holds 6400 bytes, the output has room for 6399");
+    let mut compressor = Compressor::new(Options::new(1).filters([])).unwrap();
+    let error = compressor.compress_into(&[1, 2, 3], &mut [0; 34]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutputTooSmall);
+    assert_eq!(error.to_string(), "the chunk has 35 bytes, the output has room for 34");
+}
+
+#[test]
+fn a_range_outside_the_data_is_refused() {
+    let bytes = sample();
+    let chunk = Chunk::parse(&bytes).unwrap();
+    let backwards = std::ops::Range { start: 5, end: 4 };
+    for error in [
+        chunk.bytes(0..6401).unwrap_err(),
+        chunk.bytes(backwards).unwrap_err(),
+        chunk.items(1600..1601).unwrap_err(),
+        chunk.items(0..usize::MAX).unwrap_err(),
+        chunk.block(4).unwrap_err(),
+        chunk.block_info(4).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        assert!(error.to_string().contains(char::is_numeric), "{error}");
+    }
+}
