@@ -16,3 +16,4 @@ pub mod lz;
 pub mod lz4;
 pub mod runs;
 pub mod shuffle;
+mod simd;

@@ -5,8 +5,10 @@
 //! those elements are copied as they are.
 
 mod scalar;
+mod vector;
 
 use crate::isa::Isa;
+use crate::simd::{Simd, dispatch};
 
 /// Bit-shuffles `src` into `dst` with the fastest kernel of this processor.
 ///
@@ -28,18 +30,22 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
-pub fn bitshuffle_with(_isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
+pub fn bitshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    scalar::bitshuffle(typesize, src, dst);
+    if !dispatch!(isa, simd => simd.run(vector::Bitshuffle { typesize, src: &*src, dst: &mut *dst })) {
+        scalar::bitshuffle(typesize, src, dst);
+    }
 }
 
 /// [`bitunshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
-pub fn bitunshuffle_with(_isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
+pub fn bitunshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    scalar::bitunshuffle(typesize, src, dst);
+    if !dispatch!(isa, simd => simd.run(vector::Bitunshuffle { typesize, src: &*src, dst: &mut *dst })) {
+        scalar::bitunshuffle(typesize, src, dst);
+    }
 }
 
 fn check(typesize: usize, src: &[u8], dst: &[u8]) {

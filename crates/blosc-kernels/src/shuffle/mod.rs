@@ -3,9 +3,13 @@
 //! A block of `n` bytes holds `n / typesize` elements; byte `j` of element `i` moves to `j * (n / typesize) + i`.
 //! The `n % typesize` bytes after the last whole element are copied as they are.
 
+pub(crate) mod columns;
+pub(crate) mod packed;
 mod scalar;
+mod vector;
 
 use crate::isa::Isa;
+use crate::simd::dispatch;
 
 /// Shuffles `src` into `dst` with the fastest kernel of this processor.
 ///
@@ -27,18 +31,22 @@ pub fn unshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
-pub fn shuffle_with(_isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
+pub fn shuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    scalar::shuffle(typesize, src, dst);
+    if !dispatch!(isa, simd => vector::shuffle(simd, typesize, src, dst)) {
+        scalar::shuffle(typesize, src, dst);
+    }
 }
 
 /// [`unshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
-pub fn unshuffle_with(_isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
+pub fn unshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    scalar::unshuffle(typesize, src, dst);
+    if !dispatch!(isa, simd => vector::unshuffle(simd, typesize, src, dst)) {
+        scalar::unshuffle(typesize, src, dst);
+    }
 }
 
 /// Gathers the elements from `first_item` on out of a shuffled block, as many as `dst` holds, and nothing else.

@@ -1,0 +1,204 @@
+//! The bit shuffle in vectors.
+//!
+//! Eight elements in a row are a group. A byte shuffle of the groups brings byte `j` of the `b`-th element of every
+//! group into one row; the eight rows of the same `j` then hold, byte by byte, matrices of 8 by 8 bits, and a transpose
+//! across those eight vectors makes them rows of bits. The rows in between stay in a tile of 64 groups.
+
+use super::scalar;
+use crate::shuffle::{columns, packed};
+use crate::simd::{Kernel, LANE, Simd};
+
+/// Groups of a step: as many as fill a cache line of every row.
+const STEP: usize = 64;
+
+/// Bytes of an element that are gone through at a time.
+const CHUNK: usize = 16;
+
+/// Rows of groups that are in between bytes and bits. Aligned so that no row shares a cache line with another.
+#[repr(align(64))]
+struct Tile([u8; 8 * CHUNK * STEP]);
+
+/// Bit-shuffles elements of `typesize` bytes.
+pub(super) struct Bitshuffle<'a> {
+    pub(super) typesize: usize,
+    pub(super) src: &'a [u8],
+    pub(super) dst: &'a mut [u8],
+}
+
+/// Undoes [`Bitshuffle`].
+pub(super) struct Bitunshuffle<'a> {
+    pub(super) typesize: usize,
+    pub(super) src: &'a [u8],
+    pub(super) dst: &'a mut [u8],
+}
+
+/// First groups of the steps: all multiples of 64, and a last one that ends with the groups.
+fn steps(groups: usize) -> impl Iterator<Item = usize> {
+    (0..groups).step_by(STEP).map(move |first| first.min(groups - STEP))
+}
+
+/// First bytes of the chunks of an element: all multiples of 16, and a last one that ends with the element.
+fn chunks(typesize: usize) -> impl Iterator<Item = usize> {
+    (0..typesize).step_by(CHUNK).map(move |byte| byte.min(typesize.saturating_sub(CHUNK)))
+}
+
+impl Kernel for Bitshuffle<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { typesize, src, dst } = self;
+        assert!(src.len() == dst.len() && typesize > 0);
+        let groups = src.len() / typesize / 8;
+        if groups < STEP {
+            return scalar::bitshuffle(typesize, src, dst);
+        }
+        let mut tile = Tile([0; 8 * CHUNK * STEP]);
+        for first in steps(groups) {
+            let from = src.as_ptr().wrapping_add(first * 8 * typesize);
+            for byte in chunks(typesize) {
+                let to = dst.as_mut_ptr().wrapping_add(8 * byte * groups + first);
+                // SAFETY: 64 groups from `first` on are inside `src`, and so are the bytes of the chunk.
+                unsafe { fill_from_groups(simd, &mut tile, from.wrapping_add(byte), typesize) };
+                // SAFETY: the rows of the chunk end at row `8 * typesize`, and `first + 64 <= groups`.
+                unsafe { store_bit_rows(simd, &tile, typesize.min(CHUNK), to, groups) };
+            }
+        }
+        let whole = groups * 8 * typesize;
+        dst[whole..].copy_from_slice(&src[whole..]);
+    }
+}
+
+impl Kernel for Bitunshuffle<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { typesize, src, dst } = self;
+        assert!(src.len() == dst.len() && typesize > 0);
+        let groups = src.len() / typesize / 8;
+        if groups < STEP {
+            return scalar::bitunshuffle(typesize, src, dst);
+        }
+        let mut tile = Tile([0; 8 * CHUNK * STEP]);
+        for first in steps(groups) {
+            let to = dst.as_mut_ptr().wrapping_add(first * 8 * typesize);
+            for byte in chunks(typesize) {
+                let from = src.as_ptr().wrapping_add(8 * byte * groups + first);
+                // SAFETY: the rows of the chunk end at row `8 * typesize`, and `first + 64 <= groups`.
+                unsafe { load_bit_rows(simd, &mut tile, typesize.min(CHUNK), from, groups) };
+                // SAFETY: 64 groups from `first` on are inside `dst`, and so are the bytes of the chunk.
+                unsafe { spread_to_groups(simd, &tile, to.wrapping_add(byte), typesize) };
+            }
+        }
+        let whole = groups * 8 * typesize;
+        dst[whole..].copy_from_slice(&src[whole..]);
+    }
+}
+
+/// Where the columns of a chunk are within a group, 16 at a time, and the rows they have in the tile.
+fn column_groups(typesize: usize) -> impl Iterator<Item = (usize, usize)> {
+    let (count, stride) = if typesize < CHUNK { (typesize.div_ceil(2), LANE) } else { (8, typesize) };
+    (0..count).map(move |i| {
+        let column = (i * stride).min(8 * typesize - LANE);
+        (column, if typesize < CHUNK { column } else { i * CHUNK })
+    })
+}
+
+/// Byte-shuffles a chunk of 64 groups into the tile.
+///
+/// # Safety
+/// `from` must be the start of the chunk in 64 readable groups of `8 * typesize` bytes.
+#[inline(always)]
+unsafe fn fill_from_groups<S: Simd>(simd: S, tile: &mut Tile, from: *const u8, typesize: usize) {
+    let rows = tile.0.as_mut_ptr();
+    if typesize == 1 {
+        // SAFETY: 64 groups of 8 bytes are readable; the tile has 8 rows of 64 bytes.
+        unsafe { packed::shuffle_step::<S, 8, 8>(simd, from, rows, STEP) };
+        return;
+    }
+    for (column, row) in column_groups(typesize) {
+        // SAFETY: the 16 columns are inside every group; the tile has rows `row` to `row + 16`, 128 being the most.
+        unsafe {
+            columns::shuffle_step(simd, from.wrapping_add(column), 8 * typesize, rows.wrapping_add(row * STEP), STEP);
+        };
+    }
+}
+
+/// Byte-unshuffles a chunk of 64 groups from the tile.
+///
+/// # Safety
+/// `to` must be the start of the chunk in 64 writable groups of `8 * typesize` bytes.
+#[inline(always)]
+unsafe fn spread_to_groups<S: Simd>(simd: S, tile: &Tile, to: *mut u8, typesize: usize) {
+    let rows = tile.0.as_ptr();
+    if typesize == 1 {
+        // SAFETY: the tile has 8 rows of 64 bytes; 64 groups of 8 bytes are writable, and nothing hangs over.
+        unsafe { packed::unshuffle_step::<S, 8, 8>(simd, rows, STEP, to) };
+        return;
+    }
+    for (column, row) in column_groups(typesize) {
+        // SAFETY: the 16 columns are inside every group; the tile has rows `row` to `row + 16`, 128 being the most.
+        unsafe {
+            columns::unshuffle_step(simd, rows.wrapping_add(row * STEP), STEP, to.wrapping_add(column), 8 * typesize);
+        };
+    }
+}
+
+/// Transposes the bits of `width` bytes of an element and stores their rows.
+///
+/// # Safety
+/// 64 bytes must be writable at each of the `8 * width` places `to + i * row`, and `width` be at most 16.
+#[inline(always)]
+unsafe fn store_bit_rows<S: Simd>(simd: S, tile: &Tile, width: usize, to: *mut u8, row: usize) {
+    for byte in 0..width {
+        for part in 0..STEP / S::WIDTH {
+            let from = tile.0.as_ptr().wrapping_add(byte * STEP + part * S::WIDTH);
+            let to = to.wrapping_add(8 * byte * row + part * S::WIDTH);
+            // SAFETY: the tile has `8 * width` rows; the caller promises those of the destination.
+            unsafe { transpose_bits(simd, from, width * STEP, to, row) };
+        }
+    }
+}
+
+/// Loads the rows of `width` bytes of an element and transposes their bits.
+///
+/// # Safety
+/// 64 bytes must be readable at each of the `8 * width` places `from + i * row`, and `width` be at most 16.
+#[inline(always)]
+unsafe fn load_bit_rows<S: Simd>(simd: S, tile: &mut Tile, width: usize, from: *const u8, row: usize) {
+    for byte in 0..width {
+        for part in 0..STEP / S::WIDTH {
+            let from = from.wrapping_add(8 * byte * row + part * S::WIDTH);
+            let to = tile.0.as_mut_ptr().wrapping_add(byte * STEP + part * S::WIDTH);
+            // SAFETY: the caller promises the rows of the source; the tile has `8 * width` rows.
+            unsafe { transpose_bits(simd, from, row, to, width * STEP) };
+        }
+    }
+}
+
+/// Transposes 8 rows of bytes as matrices of 8 by 8 bits: bit `k` of row `b` becomes bit `b` of row `k`.
+///
+/// # Safety
+/// `WIDTH` bytes must be readable at each of the 8 places `from + i * from_row` and writable at `to + i * to_row`.
+#[inline(always)]
+unsafe fn transpose_bits<S: Simd>(simd: S, from: *const u8, from_row: usize, to: *mut u8, to_row: usize) {
+    let mut x = [simd.zero(); 8];
+    for (i, vector) in x.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        *vector = unsafe { simd.load(from.wrapping_add(i * from_row)) };
+    }
+    for i in [0, 1, 2, 3] {
+        (x[i], x[i + 4]) = simd.exchange_bits::<4>(x[i], x[i + 4], 0x0F);
+    }
+    for i in [0, 1, 4, 5] {
+        (x[i], x[i + 2]) = simd.exchange_bits::<2>(x[i], x[i + 2], 0x33);
+    }
+    for i in [0, 2, 4, 6] {
+        (x[i], x[i + 1]) = simd.exchange_bits::<1>(x[i], x[i + 1], 0x55);
+    }
+    for (i, &vector) in x.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { simd.store(to.wrapping_add(i * to_row), vector) };
+    }
+}

@@ -1,0 +1,202 @@
+//! AVX2: two lanes.
+
+use core::arch::x86_64::*;
+
+use super::{Kernel, LANE, MAX_LANES, Simd, entry};
+use crate::isa::Isa;
+/// Proof that the processor has AVX2.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The token, if this processor has the instructions.
+    pub(crate) fn detect() -> Option<Self> {
+        Isa::Avx2.is_available().then_some(Self(()))
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn run_compiled_for_it<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
+    kernel.run(simd)
+}
+
+impl Simd for Avx2 {
+    type Vector = __m256i;
+    const LANES: usize = 2;
+    const MANY_REGISTERS: bool = false;
+    const DEALS_FROM: usize = 4;
+    const ASSEMBLES_ACROSS_LANES: bool = false;
+    const PERMUTES: bool = true;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { run_compiled_for_it(self, kernel) }
+    }
+
+    #[inline(always)]
+    fn zero(self) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm256_setzero_si256() }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const u8) -> __m256i {
+        // SAFETY: the caller's promise; the token exists only where the instructions do.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes(self, at: [*const u8; MAX_LANES]) -> __m256i {
+        // SAFETY: the caller's promise for lane 0.
+        let low = unsafe { _mm_loadu_si128(at[0].cast()) };
+        // SAFETY: the caller's promise for lane 1.
+        let high = unsafe { _mm_loadu_si128(at[1].cast()) };
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm256_set_m128i(high, low) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, vector: __m256i) {
+        // SAFETY: the caller's promise; the token exists only where the instructions do.
+        unsafe { _mm256_storeu_si256(to.cast(), vector) };
+    }
+
+    #[inline(always)]
+    unsafe fn store_lane<const LANE_INDEX: usize>(self, to: *mut u8, vector: __m256i) {
+        // SAFETY: the token exists only where the instructions do.
+        let lane = unsafe { lane::<LANE_INDEX>(vector) };
+        // SAFETY: the caller's promise.
+        unsafe { _mm_storeu_si128(to.cast(), lane) };
+    }
+
+    #[inline(always)]
+    fn zip_low<const GRANULE: usize>(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { zip_low::<GRANULE>(a, b) }
+    }
+
+    #[inline(always)]
+    fn zip_high<const GRANULE: usize>(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { zip_high::<GRANULE>(a, b) }
+    }
+
+    #[inline(always)]
+    fn permute(self, vector: __m256i, table: &[u8; LANE]) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { permute(vector, table) }
+    }
+
+    #[inline(always)]
+    fn deal<const CHUNK: usize>(self, vector: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { deal::<CHUNK>(vector) }
+    }
+
+    #[inline(always)]
+    fn assemble<const T: usize, const P: usize>(self, vector: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { assemble::<T, P>(vector) }
+    }
+
+    #[inline(always)]
+    fn exchange_bits<const DISTANCE: u32>(self, a: __m256i, b: __m256i, mask: u8) -> (__m256i, __m256i) {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { exchange_bits::<DISTANCE>(a, b, mask) }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn lane<const LANE_INDEX: usize>(vector: __m256i) -> __m128i {
+    if LANE_INDEX == 0 { _mm256_castsi256_si128(vector) } else { _mm256_extracti128_si256::<1>(vector) }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn zip_low<const GRANULE: usize>(a: __m256i, b: __m256i) -> __m256i {
+    match GRANULE {
+        1 => _mm256_unpacklo_epi8(a, b),
+        2 => _mm256_unpacklo_epi16(a, b),
+        4 => _mm256_unpacklo_epi32(a, b),
+        _ => _mm256_unpacklo_epi64(a, b),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn zip_high<const GRANULE: usize>(a: __m256i, b: __m256i) -> __m256i {
+    match GRANULE {
+        1 => _mm256_unpackhi_epi8(a, b),
+        2 => _mm256_unpackhi_epi16(a, b),
+        4 => _mm256_unpackhi_epi32(a, b),
+        _ => _mm256_unpackhi_epi64(a, b),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn permute(vector: __m256i, table: &[u8; LANE]) -> __m256i {
+    // SAFETY: an array of 16 bytes is readable.
+    let table = unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
+    _mm256_shuffle_epi8(vector, _mm256_broadcastsi128_si256(table))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn deal<const CHUNK: usize>(vector: __m256i) -> __m256i {
+    match CHUNK {
+        8 => _mm256_permute4x64_epi64::<0b11_01_10_00>(vector),
+        4 => _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)),
+        2 => deal::<4>(permute(vector, &[0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15])),
+        _ => deal::<2>(permute(vector, &[0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15])),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn exchange_bits<const DISTANCE: u32>(a: __m256i, b: __m256i, mask: u8) -> (__m256i, __m256i) {
+    let mask = _mm256_set1_epi8(mask.cast_signed());
+    let changed = _mm256_and_si256(_mm256_xor_si256(shift_down::<DISTANCE>(a), b), mask);
+    (_mm256_xor_si256(a, shift_up::<DISTANCE>(changed)), _mm256_xor_si256(b, changed))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn shift_down<const DISTANCE: u32>(vector: __m256i) -> __m256i {
+    match DISTANCE {
+        1 => _mm256_srli_epi64::<1>(vector),
+        2 => _mm256_srli_epi64::<2>(vector),
+        _ => _mm256_srli_epi64::<4>(vector),
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn shift_up<const DISTANCE: u32>(vector: __m256i) -> __m256i {
+    match DISTANCE {
+        1 => _mm256_slli_epi64::<1>(vector),
+        2 => _mm256_slli_epi64::<2>(vector),
+        _ => _mm256_slli_epi64::<4>(vector),
+    }
+}
+
+/// Brings the two pieces of each element together and cuts the elements, within each lane, to `T` bytes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn assemble<const T: usize, const P: usize>(vector: __m256i) -> __m256i {
+    let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(vector);
+    if P == LANE { halves } else { permute(halves, &const { assembly_table(T, P) }) }
+}
+
+const fn assembly_table(t: usize, p: usize) -> [u8; LANE] {
+    let mut table = [0; LANE];
+    let mut i = 0;
+    while i < LANE / p * t {
+        let (element, byte) = (i / t, i % t);
+        table[i] = entry(byte / (p / 2) * 8 + element * (p / 2) + byte % (p / 2));
+        i += 1;
+    }
+    table
+}

@@ -1,0 +1,137 @@
+//! The vector operations kernels are written in, so that one kernel serves every instruction set.
+//!
+//! An instruction set is a token type that exists only where the processor has the instructions; a kernel is generic
+//! over the token and runs inside [`Simd::run`], a function compiled for those instructions. Vectors are one or more
+//! lanes of 16 bytes, and every operation that rearranges bytes works within each lane.
+
+pub(crate) mod network;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use self::{avx2::Avx2, avx512::Avx512, sse2::Sse2};
+
+/// Runs an expression with the token of an instruction set. False, and nothing run, if the processor lacks it or it is
+/// the scalar one.
+macro_rules! dispatch {
+    ($isa:expr, $simd:ident => $run:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        let done = match $isa {
+            $crate::isa::Isa::Sse2 => $crate::simd::Sse2::detect().map(|$simd| $run),
+            $crate::isa::Isa::Avx2 => $crate::simd::Avx2::detect().map(|$simd| $run),
+            $crate::isa::Isa::Avx512 => $crate::simd::Avx512::detect().map(|$simd| $run),
+            $crate::isa::Isa::Scalar | $crate::isa::Isa::Neon => None,
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let done: Option<()> = None;
+        done.is_some()
+    }};
+}
+pub(crate) use dispatch;
+
+/// Bytes in a lane.
+pub(crate) const LANE: usize = 16;
+
+/// Lanes of the widest vector.
+pub(crate) const MAX_LANES: usize = 4;
+
+/// An index as an entry of a permutation table.
+#[expect(clippy::cast_possible_truncation, reason = "checked, when the table is compiled")]
+pub(crate) const fn entry(index: usize) -> u8 {
+    assert!(index < MAX_LANES * LANE);
+    index as u8
+}
+
+/// The places `from`, `from + stride` and so on, one for each lane.
+#[inline(always)]
+pub(crate) fn strided(from: *const u8, stride: usize) -> [*const u8; MAX_LANES] {
+    [from, from.wrapping_add(stride), from.wrapping_add(2 * stride), from.wrapping_add(3 * stride)]
+}
+
+/// Code that runs on whatever instruction set it is handed. `run` must be `#[inline(always)]`.
+pub(crate) trait Kernel {
+    /// What the kernel returns.
+    type Output;
+    /// The work, in terms of the operations of `S`.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// The operations of one instruction set.
+pub(crate) trait Simd: Copy {
+    /// A vector.
+    type Vector: Copy;
+    /// Lanes of a vector.
+    const LANES: usize;
+    /// Bytes of a vector.
+    const WIDTH: usize = LANE * Self::LANES;
+    /// Whether all 16 vectors of a transpose fit the registers.
+    const MANY_REGISTERS: bool;
+    /// The smallest chunk for which [`Simd::deal`] is one instruction; `LANE` if there is none.
+    const DEALS_FROM: usize;
+    /// Whether [`Simd::assemble`] leaves no gap between lanes.
+    const ASSEMBLES_ACROSS_LANES: bool;
+    /// Whether [`Simd::permute`] is an instruction, and not worth avoiding.
+    const PERMUTES: bool;
+
+    /// Runs a kernel in a function compiled for this instruction set.
+    fn run<K: Kernel>(self, kernel: K) -> K::Output;
+
+    /// A vector of zeros.
+    fn zero(self) -> Self::Vector;
+
+    /// Loads a whole vector.
+    ///
+    /// # Safety
+    /// `WIDTH` bytes from `from` on must be readable.
+    unsafe fn load(self, from: *const u8) -> Self::Vector;
+
+    /// Loads lane `l` from `at[l]`; places after the last lane are not looked at.
+    ///
+    /// # Safety
+    /// 16 bytes must be readable from the place of each lane on.
+    unsafe fn load_lanes(self, at: [*const u8; MAX_LANES]) -> Self::Vector;
+
+    /// Stores a whole vector.
+    ///
+    /// # Safety
+    /// `WIDTH` bytes from `to` on must be writable.
+    unsafe fn store(self, to: *mut u8, vector: Self::Vector);
+
+    /// Stores lane `LANE_INDEX`.
+    ///
+    /// # Safety
+    /// 16 bytes from `to` on must be writable.
+    unsafe fn store_lane<const LANE_INDEX: usize>(self, to: *mut u8, vector: Self::Vector);
+
+    /// The lower halves of the lanes of `a` and `b`, alternating in granules of `GRANULE` bytes (1, 2, 4 or 8).
+    fn zip_low<const GRANULE: usize>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    /// The upper halves of the lanes of `a` and `b`, alternating in granules of `GRANULE` bytes (1, 2, 4 or 8).
+    fn zip_high<const GRANULE: usize>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    /// In each lane, byte `i` of the result is byte `table[i]` of the lane; `table[i]` is below 16.
+    fn permute(self, vector: Self::Vector, table: &[u8; LANE]) -> Self::Vector;
+
+    /// Deals chunks of `CHUNK` bytes out to the lanes in turn: chunk `c` of lane `l` of the result is chunk
+    /// `c * LANES + l` of the vector.
+    fn deal<const CHUNK: usize>(self, vector: Self::Vector) -> Self::Vector;
+
+    /// Puts the `WIDTH / P` elements together whose bytes lie across the lanes, `P / LANES` bytes of each element in each
+    /// lane, and cuts them to their first `T` bytes. They come one after the other: in the whole vector if `T == P` or
+    /// `ASSEMBLES_ACROSS_LANES`, else from the start of each lane. What comes after them is arbitrary.
+    fn assemble<const T: usize, const P: usize>(self, vector: Self::Vector) -> Self::Vector;
+
+    /// Exchanges the bits of `a` that are `DISTANCE` above those of `mask` with the bits of `b` under `mask`.
+    /// `mask` is the same in every byte and no bit of it moves into another byte.
+    fn exchange_bits<const DISTANCE: u32>(
+        self,
+        a: Self::Vector,
+        b: Self::Vector,
+        mask: u8,
+    ) -> (Self::Vector, Self::Vector);
+}
