@@ -1,0 +1,50 @@
+//! Our side of the interop test: `interop write DIRECTORY` and `interop read DIRECTORY...`.
+#![expect(clippy::print_stdout, reason = "a command that reports its counts")]
+
+mod cases;
+mod chunk_set;
+
+use std::process::ExitCode;
+
+const LEAST_WRITTEN: usize = 3000;
+const LEAST_READ: usize = 1000;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.split_first().map(|(command, rest)| (command.as_str(), rest)) {
+        Some(("write", [directory])) => write(directory),
+        Some(("read", directories)) if !directories.is_empty() => read(directories),
+        _ => {
+            println!("usage: interop write DIRECTORY\n       interop read DIRECTORY...");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(directory: &str) -> ExitCode {
+    let mut writer = chunk_set::Writer::default();
+    for case in cases::all() {
+        writer.add(&case);
+    }
+    let written = writer.finish(directory);
+    println!("blosc-oxide wrote {written} chunks");
+    success(written >= LEAST_WRITTEN)
+}
+
+fn read(directories: &[String]) -> ExitCode {
+    let mut enough = true;
+    let mut failures = Vec::new();
+    for directory in directories {
+        let rows = chunk_set::read(directory);
+        failures.extend(rows.iter().filter_map(chunk_set::Row::problem));
+        println!("theirs read by blosc-oxide: {} chunks of {directory}", rows.len());
+        enough &= rows.len() >= LEAST_READ;
+    }
+    failures.iter().take(40).for_each(|failure| println!("{failure}"));
+    println!("{} of theirs differ", failures.len());
+    success(enough && failures.is_empty())
+}
+
+fn success(is_success: bool) -> ExitCode {
+    if is_success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
