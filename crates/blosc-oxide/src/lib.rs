@@ -66,3 +66,8 @@ pub fn compress(data: &[u8], options: &Options) -> Result<Vec<u8>> {
 pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
     Decompressor::new().decompress(chunk)
 }
+
+/// The examples of the README, which must work as well.
+#[cfg(all(doctest, feature = "lz4", any(feature = "zstd", feature = "zstd-pure")))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
