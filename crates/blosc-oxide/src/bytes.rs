@@ -6,6 +6,8 @@
     clippy::cast_possible_truncation
 )]
 
+pub(crate) mod msgpack;
+
 /// The `N` bytes at `at`, if they are there.
 pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()

@@ -37,7 +37,9 @@ mod codec;
 mod error;
 mod exec;
 mod filter;
+mod frame;
 mod limits;
+mod schunk;
 mod storage;
 
 pub use chunk::{
@@ -48,7 +50,9 @@ pub use codec::{Codec, CodecContext, CodecPlugin};
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
+pub use frame::{Damage, Durability, Frame, FrameLayout, FrameOptions, Verification};
 pub use limits::Limits;
+pub use schunk::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
 pub use storage::{Directory, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt, Storage};
 
 /// Compresses `data` into a chunk.

@@ -51,18 +51,18 @@ pub enum SplitMode {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Options {
-    pub(super) typesize: usize,
-    pub(super) codec: Codec,
-    pub(super) codec_meta: u8,
-    pub(super) level: u8,
-    pub(super) pipeline: Pipeline,
+    pub(crate) typesize: usize,
+    pub(crate) codec: Codec,
+    pub(crate) codec_meta: u8,
+    pub(crate) level: u8,
+    pub(crate) pipeline: Pipeline,
     filter_count: usize,
-    pub(super) split: SplitMode,
-    pub(super) blocksize: Option<usize>,
-    pub(super) dict: bool,
-    pub(super) format: Format,
-    pub(super) threads: Threads,
-    pub(super) plugins: Plugins,
+    pub(crate) split: SplitMode,
+    pub(crate) blocksize: Option<usize>,
+    pub(crate) dict: bool,
+    pub(crate) format: Format,
+    pub(crate) threads: Threads,
+    pub(crate) plugins: Plugins,
 }
 
 impl Options {

@@ -76,10 +76,17 @@ fn build(special: Special, value: &[u8], item: usize, nbytes: usize, options: &O
 /// Fills `out` with what a special chunk holds from byte `from` on.
 pub(super) fn fill(header: &Header, special: Special, chunk: &[u8], from: usize, out: &mut [u8]) {
     match special {
-        Special::Zeros | Special::Uninit => out.fill(0),
-        Special::NaN if header.typesize() == 4 => repeat(&QUIET_NAN_F32, from, out),
-        Special::NaN => repeat(&QUIET_NAN_F64, from, out),
         Special::Value => repeat(&chunk[header.header_len()..header.cbytes()], from, out),
+        _ => fill_special(special, header.typesize(), from, out),
+    }
+}
+
+/// Fills `out` with a special value other than [`Special::Value`], starting `from` bytes into the repetition.
+pub(crate) fn fill_special(special: Special, typesize: usize, from: usize, out: &mut [u8]) {
+    match special {
+        Special::NaN if typesize == 4 => repeat(&QUIET_NAN_F32, from, out),
+        Special::NaN => repeat(&QUIET_NAN_F64, from, out),
+        Special::Zeros | Special::Uninit | Special::Value => out.fill(0),
     }
 }
 

@@ -33,6 +33,12 @@ pub trait Directory: Send + Sync {
     /// `NotFound` if it is not there; else what the operating system reports.
     fn remove(&mut self, name: &str) -> io::Result<()>;
 
+    /// Gives one another name, in place of one that may have it, in one step.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not there; else what the operating system reports.
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
+
     /// The names of all.
     ///
     /// # Errors
@@ -84,6 +90,10 @@ impl Directory for FileDirectory {
 
     fn remove(&mut self, name: &str) -> io::Result<()> {
         fs::remove_file(self.path.join(name))
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path.join(from), self.path.join(to))
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
@@ -146,6 +156,14 @@ impl Directory for MemoryDirectory {
     fn remove(&mut self, name: &str) -> io::Result<()> {
         let removed = self.with_files(|files| files.remove(name));
         removed.map(|_| ()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        self.with_files(|files| {
+            let file = files.remove(from).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            files.insert(to.to_owned(), file);
+            Ok(())
+        })
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

@@ -1,0 +1,115 @@
+//! Which bytes of a stored chunk a part of its data needs, so that the rest need not be read.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::header::Header;
+use crate::bytes::le_i32;
+use crate::error::Result;
+use crate::filter::id as filter_id;
+use std::ops::Range;
+
+const START_LEN: usize = 4;
+const SIZE_LEN: usize = 4;
+
+/// Fills all of a buffer with the bytes of a chunk from a position on.
+pub(crate) type ReadPart<'a> = dyn Fn(usize, &mut [u8]) -> Result<()> + 'a;
+
+/// A chunk of which only what is needed has been read. The rest of `bytes` is anything.
+pub(crate) struct Fetch<'a> {
+    header: Header,
+    /// As long as the chunk.
+    bytes: &'a mut [u8],
+    /// How much has been read from the start on.
+    read: usize,
+    read_part: &'a ReadPart<'a>,
+}
+
+/// Reads what it takes to decode the bytes `wanted` of a chunk's data, and returns the header. The chunk is then at the
+/// start of `buffer`, with anything in the parts that are not needed.
+///
+/// `buffer` holds the first `read` bytes of the chunk, or more than all of it, and at least its header.
+pub(crate) fn fetch(
+    buffer: &mut Vec<u8>,
+    read: usize,
+    wanted: &Range<usize>,
+    read_part: &ReadPart<'_>,
+) -> Result<Header> {
+    let header = Header::parse(buffer.get(..read).unwrap_or_default())?;
+    if buffer.len() < header.cbytes() {
+        buffer.resize(header.cbytes(), 0);
+    }
+    let bytes = buffer.get_mut(..header.cbytes()).unwrap_or_default();
+    let mut fetch = Fetch { header, bytes, read, read_part };
+    fetch.run(wanted)?;
+    Ok(header)
+}
+
+impl Fetch<'_> {
+    fn run(&mut self, wanted: &Range<usize>) -> Result<()> {
+        let is_whole = wanted.len() >= self.header.nbytes();
+        if is_whole || self.header.has_vlblocks() || self.header.special().is_some() {
+            return self.read_up_to(self.header.cbytes());
+        }
+        if self.header.is_memcpyed() {
+            let start = wanted.start.saturating_add(self.header.header_len());
+            return self.read_range(start..start.saturating_add(wanted.len()));
+        }
+        let starts_end = self.header.nblocks().saturating_mul(START_LEN).saturating_add(self.header.header_len());
+        self.read_up_to(starts_end)?;
+        if self.header.has_dict() {
+            let dict_at = starts_end.saturating_add(SIZE_LEN);
+            self.read_up_to(dict_at)?;
+            let len = le_i32(self.bytes, starts_end).and_then(|len| usize::try_from(len).ok()).unwrap_or_default();
+            self.read_up_to(dict_at.saturating_add(len))?;
+        }
+        self.read_blocks(wanted)
+    }
+
+    fn read_blocks(&mut self, wanted: &Range<usize>) -> Result<()> {
+        let blocksize = self.header.blocksize().max(1);
+        let first = wanted.start.checked_div(blocksize).unwrap_or_default();
+        let last = wanted.end.div_ceil(blocksize);
+        if self.header.pipeline().contains(filter_id::DELTA) && first > 0 {
+            self.read_range(self.extent(0))?;
+        }
+        for block in first..last {
+            self.read_range(self.extent(block))?;
+        }
+        Ok(())
+    }
+
+    fn start(&self, block: usize) -> usize {
+        let at = block.saturating_mul(START_LEN).saturating_add(self.header.header_len());
+        le_i32(self.bytes, at).and_then(|start| usize::try_from(start).ok()).unwrap_or_default()
+    }
+
+    /// From where a block starts to where the next one in the chunk does, which need not be the next one in order.
+    fn extent(&self, block: usize) -> Range<usize> {
+        let start = self.start(block);
+        let following = (0..self.header.nblocks()).map(|other| self.start(other)).filter(|&other| other > start);
+        start..following.min().unwrap_or(self.bytes.len())
+    }
+
+    fn read_up_to(&mut self, end: usize) -> Result<()> {
+        let end = end.min(self.bytes.len());
+        if end > self.read {
+            self.read_range(self.read..end)?;
+            self.read = end;
+        }
+        Ok(())
+    }
+
+    /// Reads a range that may be damaged: what lies outside the chunk is left for the decoder to complain about.
+    fn read_range(&mut self, range: Range<usize>) -> Result<()> {
+        let start = range.start.max(self.read);
+        let end = range.end.min(self.bytes.len());
+        match self.bytes.get_mut(start..end) {
+            Some(part) if !part.is_empty() => (self.read_part)(start, part),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The headers and trailers of frames before the first release candidate, which the reference no longer reads.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::header::{Extent, MAGIC, check_lengths, long, read_chunksize, read_metalayers, size};
+use super::open::Generation;
+use crate::bytes::msgpack::{Reader, marker};
+use crate::chunk::SplitMode;
+use crate::codec::Codec;
+use crate::error::{Result, bail};
+use crate::filter::{MAX_FILTERS, Pipeline};
+use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
+
+/// An array of eleven elements: no metalayers.
+const ARRAY_11: u8 = marker::FIXARRAY | 11;
+const ARRAY_12: u8 = marker::FIXARRAY | 12;
+const ARRAY_13: u8 = marker::FIXARRAY | 13;
+const STR_8: u8 = marker::FIXSTR | 8;
+const STR_4: u8 = marker::FIXSTR | 4;
+const BETA1_LEN: usize = 64;
+const BETA5_LEN: usize = 82;
+const FILTER_BYTES: usize = 8;
+/// The name under which the one piece of user metadata of the later betas is found.
+pub(crate) const USERMETA: &str = "usermeta";
+
+/// Reads the header of an early frame; `None` if it is not one.
+pub(super) fn read(bytes: &[u8]) -> Result<Option<(Generation, Extent, State)>> {
+    let mut reader = Reader::new("frame header", bytes, 0);
+    let (generation, has_layers) = match reader.byte()? {
+        ARRAY_11 => (Generation::Beta1, false),
+        ARRAY_12 => (Generation::Beta1, true),
+        ARRAY_13 => (Generation::Beta5, true),
+        _ => return Ok(None),
+    };
+    reader.expect(STR_8)?;
+    if reader.take(MAGIC.len())? != MAGIC {
+        bail!(Corrupt, "frame header: the magic is not there");
+    }
+    let header_len = size("header length", reader.int32()?)?;
+    let frame_len = reader.uint64()?;
+    reader.expect(STR_4)?;
+    reader.byte()?;
+    reader.byte()?;
+    let codec_flags = reader.byte()?;
+    reader.byte()?;
+    let nbytes = long("nbytes", reader.int64()?)?;
+    let section_len = long("cbytes", reader.int64()?)?;
+    let typesize = size("typesize", reader.int32()?)?;
+    let chunksize = reader.int32()?;
+    reader.int16()?;
+    reader.int16()?;
+    reader.boolean()?;
+    let pipeline = if generation == Generation::Beta5 { read_filters(&mut reader)? } else { Pipeline::none() };
+    check_lengths(header_len, frame_len, bytes.len())?;
+    if typesize == 0 {
+        bail!(Corrupt, "frame header: typesize is 0");
+    }
+    let fixed_len = if generation == Generation::Beta5 { BETA5_LEN } else { BETA1_LEN };
+    let layer_bytes = bytes.get(..header_len).unwrap_or_default();
+    let metalayers = if has_layers { read_metalayers(layer_bytes, fixed_len)? } else { Metalayers::new() };
+    // A size of 0 is not "variable" here: it was lost.
+    let chunksize = if chunksize == 0 { ChunkSize::Variable } else { read_chunksize(chunksize, nbytes)? };
+    let state = State {
+        typesize,
+        blocksize: 0,
+        chunksize,
+        nbytes,
+        codec: Codec::from_code(codec_flags & 0x0f),
+        codec_meta: 0,
+        level: codec_flags >> 4,
+        pipeline,
+        split: SplitMode::ForwardCompat,
+        dict: false,
+        vlblocks: false,
+        metalayers,
+        vlmetalayers: VlMetalayers::new(),
+    };
+    Ok(Some((generation, Extent { header_len, frame_len, section_len, is_sparse: false }, state)))
+}
+
+/// The filters, of which only those that do something were stored.
+fn read_filters(reader: &mut Reader<'_>) -> Result<Pipeline> {
+    reader.expect(marker::FIXEXT16)?;
+    let count = usize::from(reader.byte()?).min(MAX_FILTERS);
+    let (stored_ids, stored_metas) = (reader.take(FILTER_BYTES)?, reader.take(FILTER_BYTES)?);
+    let (mut ids, mut metas) = ([0; MAX_FILTERS], [0; MAX_FILTERS]);
+    let free = MAX_FILTERS.saturating_sub(count);
+    for (place, &id) in ids.iter_mut().skip(free).zip(stored_ids) {
+        *place = id;
+    }
+    for (place, &meta) in metas.iter_mut().skip(free).zip(stored_metas) {
+        *place = meta;
+    }
+    Ok(Pipeline::from_slots(ids, metas))
+}
+
+/// Reads a trailer of the later betas: one piece of user metadata.
+pub(super) fn read_trailer(bytes: &[u8]) -> Result<VlMetalayers> {
+    let mut reader = Reader::new("frame trailer", bytes, 0);
+    reader.byte()?;
+    reader.byte()?;
+    let chunk = reader.long(marker::BIN32)?;
+    let mut layers = VlMetalayers::new();
+    if !chunk.is_empty() {
+        layers.push_chunk(USERMETA, chunk);
+    }
+    Ok(layers)
+}

@@ -1,0 +1,271 @@
+//! The header of a frame: 87 bytes of msgpack, then the metalayers.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::layers::{self, Place};
+use crate::bytes::msgpack::{Reader, Writer, marker};
+use crate::chunk::SplitMode;
+use crate::codec::Codec;
+use crate::error::{Result, bail};
+use crate::filter::{MAX_FILTERS, Pipeline};
+use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
+
+/// What every frame has at byte 2.
+pub(crate) const MAGIC: &[u8] = b"b2frame\0";
+/// The part of the header that all frames have.
+pub(crate) const FIXED_LEN: usize = 87;
+/// Where the length of the header stands.
+pub(super) const HEADER_LEN_AT: usize = 10;
+const FRAME_LEN_AT: usize = 16;
+const SECTION_LEN_AT: usize = 39;
+/// What can be found out from the first bytes: kind of frame, length of the header.
+pub(super) const START_LEN: usize = 15;
+
+/// The first byte: an array of fourteen elements.
+pub(super) const ARRAY_14: u8 = marker::FIXARRAY | 14;
+const STR_8: u8 = marker::FIXSTR | 8;
+const STR_4: u8 = marker::FIXSTR | 4;
+
+const VERSION: u8 = 2;
+const VERSION_VARIABLE: u8 = 3;
+const VERSION_MASK: u8 = 0x0f;
+const OFFSETS_64_BIT: u8 = 0x10;
+const OFFSETS_MASK: u8 = 0x30;
+const FLAG_VARIABLE: u8 = 0x40;
+const FLAG_VLBLOCKS: u8 = 0x80;
+const CODEC_MASK: u8 = 0x0f;
+const CODEC_ELSEWHERE: u8 = 6;
+const SPLIT_MASK: u8 = 0x03;
+const FLAG_DICT: u8 = 0x01;
+
+/// What the header says about where things are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) header_len: usize,
+    pub(crate) frame_len: u64,
+    /// The length of the section that the chunks are in.
+    pub(crate) section_len: u64,
+    /// Whether the chunks are in files of their own.
+    pub(crate) is_sparse: bool,
+}
+
+/// Reads a header, which must be all there. The state has no variable-length metalayers yet.
+pub(crate) fn read(bytes: &[u8]) -> Result<(Extent, State)> {
+    let mut reader = Reader::new("frame header", bytes, 0);
+    reader.expect(ARRAY_14)?;
+    reader.expect(STR_8)?;
+    if reader.take(MAGIC.len())? != MAGIC {
+        bail!(Corrupt, "frame header: the magic is not there");
+    }
+    let header_len = size("header length", reader.int32()?)?;
+    let frame_len = reader.uint64()?;
+    reader.expect(STR_4)?;
+    let (flags, kind, codec_flags, other) = (reader.byte()?, reader.byte()?, reader.byte()?, reader.byte()?);
+    let nbytes = long("nbytes", reader.int64()?)?;
+    let section_len = long("cbytes", reader.int64()?)?;
+    let typesize = size("typesize", reader.int32()?)?;
+    let blocksize = size("blocksize", reader.int32()?)?;
+    let chunksize = reader.int32()?;
+    reader.int16()?;
+    reader.int16()?;
+    reader.boolean()?;
+    reader.expect(marker::FIXEXT16)?;
+    reader.byte()?;
+    let ids = slots(&mut reader)?;
+    let (codec, codec_meta) = (reader.byte()?, reader.byte()?);
+    let metas = slots(&mut reader)?;
+    let flags2 = reader.byte()?;
+    reader.byte()?;
+    check_flags(flags, kind, typesize)?;
+    check_lengths(header_len, frame_len, bytes.len())?;
+    let layer_bytes = bytes.get(..header_len).unwrap_or_default();
+    let state = State {
+        typesize,
+        blocksize,
+        chunksize: read_chunksize(chunksize, nbytes)?,
+        nbytes,
+        codec: read_codec(codec_flags, codec),
+        codec_meta,
+        level: codec_flags >> 4,
+        pipeline: Pipeline::from_slots(ids, metas),
+        split: split_mode(other),
+        dict: flags2 & FLAG_DICT != 0,
+        vlblocks: flags & FLAG_VLBLOCKS != 0,
+        metalayers: read_metalayers(layer_bytes, FIXED_LEN)?,
+        vlmetalayers: VlMetalayers::new(),
+    };
+    Ok((Extent { header_len, frame_len, section_len, is_sparse: kind == 1 }, state))
+}
+
+fn check_flags(flags: u8, kind: u8, typesize: usize) -> Result<()> {
+    let version = flags & VERSION_MASK;
+    if version > VERSION_VARIABLE {
+        bail!(Unsupported, "frame header: version {version} is not one of 0 to {VERSION_VARIABLE}");
+    }
+    if flags & OFFSETS_MASK != OFFSETS_64_BIT {
+        bail!(Unsupported, "frame header: flags {flags:#04x} have offsets that are not of 64 bits");
+    }
+    if kind > 1 {
+        bail!(Unsupported, "frame header: a frame of type {kind} is neither contiguous nor sparse");
+    }
+    if typesize == 0 {
+        bail!(Corrupt, "frame header: typesize is 0");
+    }
+    Ok(())
+}
+
+pub(super) fn check_lengths(header_len: usize, frame_len: u64, given: usize) -> Result<()> {
+    if header_len > given {
+        bail!(Truncated, "frame header: {header_len} bytes announced, {given} are there");
+    }
+    if frame_len < header_len as u64 {
+        bail!(Corrupt, "frame header: the frame has {frame_len} bytes, less than its header's {header_len}");
+    }
+    Ok(())
+}
+
+pub(super) fn read_chunksize(stored: i32, nbytes: u64) -> Result<ChunkSize> {
+    match usize::try_from(stored) {
+        Ok(0) => Ok(ChunkSize::Variable),
+        Ok(size) => Ok(ChunkSize::Fixed(size)),
+        Err(_) if nbytes == 0 => Ok(ChunkSize::Unknown),
+        Err(_) => bail!(Corrupt, "frame header: chunksize is {stored}, but there are {nbytes} bytes"),
+    }
+}
+
+/// Metalayers that start at `at`; their offsets count from the start of `bytes`.
+pub(super) fn read_metalayers(bytes: &[u8], at: usize) -> Result<Metalayers> {
+    let mut metalayers = Metalayers::new();
+    for (name, content) in layers::read("frame header", bytes, at)? {
+        metalayers.add(name, content).map_err(|error| error.within("frame header"))?;
+    }
+    Ok(metalayers)
+}
+
+fn read_codec(codec_flags: u8, code: u8) -> Codec {
+    match codec_flags & CODEC_MASK {
+        CODEC_ELSEWHERE.. => Codec::from_code(code),
+        nibble => Codec::from_code(nibble),
+    }
+}
+
+fn split_mode(flags: u8) -> SplitMode {
+    match flags & SPLIT_MASK {
+        0 => SplitMode::Always,
+        1 => SplitMode::Never,
+        2 => SplitMode::Auto,
+        _ => SplitMode::ForwardCompat,
+    }
+}
+
+fn slots(reader: &mut Reader<'_>) -> Result<[u8; MAX_FILTERS]> {
+    let mut slots = [0; MAX_FILTERS];
+    for slot in &mut slots {
+        *slot = reader.byte()?;
+    }
+    Ok(slots)
+}
+
+pub(super) fn size(name: &str, value: i32) -> Result<usize> {
+    match usize::try_from(value) {
+        Ok(size) => Ok(size),
+        Err(_) => bail!(Corrupt, "frame header: {name} is {value}"),
+    }
+}
+
+pub(super) fn long(name: &str, value: i64) -> Result<u64> {
+    match u64::try_from(value) {
+        Ok(size) => Ok(size),
+        Err(_) => bail!(Corrupt, "frame header: {name} is {value}"),
+    }
+}
+
+/// The header of a frame of these lengths. `has_vlmetalayers` counts those that the frame adds itself.
+pub(crate) fn write(
+    state: &State,
+    frame_len: u64,
+    section_len: u64,
+    is_sparse: bool,
+    has_vlmetalayers: bool,
+) -> Result<Vec<u8>> {
+    let mut writer = Writer::default();
+    writer.byte(ARRAY_14);
+    writer.byte(STR_8);
+    writer.bytes(MAGIC);
+    writer.int32(0);
+    writer.uint64(frame_len);
+    writer.byte(STR_4);
+    writer.byte(general_flags(state));
+    writer.byte(u8::from(is_sparse));
+    writer.byte(state.codec.code().min(CODEC_ELSEWHERE) | state.level << 4);
+    writer.byte(split_flags(state.split));
+    writer.int64(checked(state.nbytes)?);
+    writer.int64(checked(section_len)?);
+    writer.int32(checked(state.typesize)?);
+    writer.int32(checked(state.blocksize)?);
+    writer.int32(match state.chunksize {
+        ChunkSize::Unknown => -1,
+        ChunkSize::Fixed(size) => checked(size)?,
+        ChunkSize::Variable => 0,
+    });
+    writer.int16(1);
+    writer.int16(1);
+    writer.boolean(has_vlmetalayers);
+    writer.byte(marker::FIXEXT16);
+    writer.byte(MAX_FILTERS as u8);
+    writer.bytes(&state.pipeline.ids());
+    writer.byte(state.codec.code());
+    writer.byte(state.codec_meta);
+    writer.bytes(&state.pipeline.metas());
+    writer.byte(if state.dict { FLAG_DICT } else { 0 });
+    writer.byte(0);
+    layers::write(state.metalayers.iter(), Place::Header, &mut writer)?;
+    let mut bytes = writer.0;
+    let header_len: i32 = checked(bytes.len())?;
+    if let Some(place) = bytes.get_mut(HEADER_LEN_AT.saturating_add(1)..START_LEN) {
+        place.copy_from_slice(&header_len.to_be_bytes());
+    }
+    Ok(bytes)
+}
+
+fn general_flags(state: &State) -> u8 {
+    let is_variable = state.chunksize == ChunkSize::Variable;
+    let version = if is_variable || state.vlblocks { VERSION_VARIABLE } else { VERSION };
+    let variable = if is_variable { FLAG_VARIABLE } else { 0 };
+    let vlblocks = if state.vlblocks { FLAG_VLBLOCKS } else { 0 };
+    version | OFFSETS_64_BIT | variable | vlblocks
+}
+
+fn split_flags(mode: SplitMode) -> u8 {
+    match mode {
+        SplitMode::Always => 0,
+        SplitMode::Never => 1,
+        SplitMode::Auto => 2,
+        SplitMode::ForwardCompat => 3,
+    }
+}
+
+/// A size in the type that it is stored in.
+pub(super) fn checked<T: TryFrom<U>, U: Copy + std::fmt::Display>(size: U) -> Result<T> {
+    match T::try_from(size) {
+        Ok(size) => Ok(size),
+        Err(_) => bail!(InvalidArgument, "frame: {size} is too large for its field"),
+    }
+}
+
+/// The header with other lengths of the frame and its section.
+pub(super) fn with_lengths(header: &[u8], frame_len: u64, section_len: u64) -> Result<Vec<u8>> {
+    let mut bytes = header.to_vec();
+    let section_len: i64 = checked(section_len)?;
+    let places = [(FRAME_LEN_AT, frame_len.to_be_bytes()), (SECTION_LEN_AT, section_len.to_be_bytes())];
+    for (at, value) in places {
+        if let Some(place) = bytes.get_mut(at..at.saturating_add(value.len())) {
+            place.copy_from_slice(&value);
+        }
+    }
+    Ok(bytes)
+}

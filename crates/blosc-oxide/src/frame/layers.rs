@@ -1,0 +1,92 @@
+//! The list of named contents that headers and trailers have.
+#![deny(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::header::checked;
+use crate::bytes::msgpack::{Reader, Writer, marker};
+use crate::error::{Result, bail, error};
+use crate::schunk::MAX_VLMETALAYERS;
+
+const ARRAY_3: u8 = marker::FIXARRAY | 3;
+
+/// Where a list stands, which decides what its length field counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Header,
+    Trailer,
+}
+
+/// Reads the list that starts at `at`; offsets count from the start of `bytes`.
+pub(super) fn read<'a>(what: &'static str, bytes: &'a [u8], at: usize) -> Result<Vec<(&'a str, &'a [u8])>> {
+    let mut reader = Reader::new(what, bytes, at);
+    reader.expect(ARRAY_3)?;
+    // The length of the map says nothing that the map does not, and overflows in long ones.
+    reader.uint16()?;
+    let count = reader.length16(marker::MAP16)?;
+    if count > MAX_VLMETALAYERS {
+        bail!(Corrupt, "{what}: {count} metalayers announced, there can be {MAX_VLMETALAYERS}");
+    }
+    let mut layers = Vec::new();
+    for _ in 0..count {
+        let name = reader.short_str()?;
+        let stored = reader.int32()?;
+        let offset = usize::try_from(stored).map_err(|_| error!(Corrupt, "{what}: {name:?} is at {stored}"))?;
+        let content = Reader::new(what, bytes, offset).long(marker::BIN32)?;
+        layers.push((name, content));
+    }
+    Ok(layers)
+}
+
+/// Appends the list; offsets count from the start of what has been written.
+pub(super) fn write<'a>(
+    layers: impl Iterator<Item = (&'a str, &'a [u8])>,
+    place: Place,
+    writer: &mut Writer,
+) -> Result<()> {
+    let layers: Vec<_> = layers.collect();
+    let count: u16 = checked(layers.len())?;
+    let map_len = layers.iter().fold(3_usize, |len, (name, _)| len.saturating_add(name.len()).saturating_add(6));
+    // The header counts from the array's marker on, the trailer from after it: 7 and 6 when there is nothing.
+    let counted = map_len.saturating_add(if place == Place::Header { 4 } else { 3 });
+    let map_at = writer.0.len().saturating_add(4);
+    writer.byte(ARRAY_3);
+    writer.uint16(u16::try_from(counted).unwrap_or(u16::MAX));
+    writer.length16(marker::MAP16, count);
+    let mut offset = map_at.saturating_add(map_len).saturating_add(3);
+    for (name, content) in &layers {
+        writer.short_str(name);
+        writer.int32(checked(offset)?);
+        offset = offset.saturating_add(5).saturating_add(content.len());
+    }
+    writer.length16(marker::ARRAY16, count);
+    for (_, content) in &layers {
+        writer.long(marker::BIN32, content);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_list_counts_as_the_reference_does() {
+        for (place, counted) in [(Place::Header, 7), (Place::Trailer, 6)] {
+            let mut writer = Writer::default();
+            write(std::iter::empty(), place, &mut writer).unwrap();
+            assert_eq!(writer.0, [0x93, 0xcd, 0, counted, 0xde, 0, 0, 0xdc, 0, 0]);
+        }
+    }
+
+    #[test]
+    fn layers_are_read_back() {
+        let layers: Vec<(&str, &[u8])> = vec![("one", b"first"), ("two", b"")];
+        let mut writer = Writer(vec![1, 2, 3]);
+        write(layers.iter().copied(), Place::Trailer, &mut writer).unwrap();
+        assert_eq!(read("test", &writer.0, 3).unwrap(), layers);
+    }
+}

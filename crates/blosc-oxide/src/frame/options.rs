@@ -1,0 +1,117 @@
+//! How a frame is kept.
+
+use crate::chunk::Options;
+use crate::limits::Limits;
+
+/// Whether a frame is one file or many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FrameLayout {
+    /// One file.
+    #[default]
+    Contiguous,
+    /// A directory with a file for each chunk.
+    Sparse,
+}
+
+/// What a commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The process being killed.
+    None,
+    /// The power going out as well: it waits for the disk, twice.
+    #[default]
+    Fsync,
+}
+
+/// Options for a frame.
+///
+/// | option | default |
+/// |---|---|
+/// | layout | one file |
+/// | durability | `Fsync` |
+/// | checksums | on |
+/// | metalayers | none |
+/// | limits | see [`Limits`] |
+///
+/// ```
+/// use blosc_oxide::{Durability, FrameOptions, Options};
+/// let options = FrameOptions::new(Options::new(8)).durability(Durability::None).metalayer("unit", "kelvin");
+/// ```
+#[derive(Debug, Clone)]
+pub struct FrameOptions {
+    pub(super) chunks: Options,
+    pub(super) layout: FrameLayout,
+    pub(super) durability: Durability,
+    pub(super) checksums: bool,
+    pub(super) metalayers: Vec<(String, Vec<u8>)>,
+    pub(super) limits: Limits,
+}
+
+impl FrameOptions {
+    /// The defaults, with chunks made by `chunks`.
+    #[must_use]
+    pub fn new(chunks: Options) -> Self {
+        Self {
+            chunks,
+            layout: FrameLayout::default(),
+            durability: Durability::default(),
+            checksums: true,
+            metalayers: Vec::new(),
+            limits: Limits::new(),
+        }
+    }
+
+    /// Sets whether it is one file or many.
+    #[must_use]
+    pub fn layout(mut self, layout: FrameLayout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// Sets what a commit survives.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Sets whether a new frame gets checksums.
+    #[must_use]
+    pub fn checksums(mut self, checksums: bool) -> Self {
+        self.checksums = checksums;
+        self
+    }
+
+    /// Adds a metalayer that a new frame has from the start.
+    #[must_use]
+    pub fn metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.metalayers.push((name.into(), content.into()));
+        self
+    }
+
+    /// Sets what a declared size may make it allocate.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub(super) fn settings(&self) -> Settings {
+        Settings { durability: self.durability, checksums: self.checksums, limits: self.limits }
+    }
+}
+
+impl Default for FrameOptions {
+    /// For opening frames, which know their typesize themselves.
+    fn default() -> Self {
+        Self::new(Options::new(1))
+    }
+}
+
+/// What the stores of frames need to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) durability: Durability,
+    pub(crate) checksums: bool,
+    pub(crate) limits: Limits,
+}

@@ -1,0 +1,362 @@
+//! A frame in a directory: a file for each chunk, and one for header, index and trailer.
+//!
+//! Files are never changed once they count. A commit writes the new index beside the old one and renames it over it.
+
+use super::checksums::{self, UNKNOWN};
+use super::index::{self, Entry, Index};
+use super::open::{self, Opened};
+use super::{Durability, Settings, contiguous, header, trailer};
+use crate::chunk::Header;
+use crate::error::{ErrorKind, Result, bail, error};
+use crate::schunk::{ChunkStore, NewChunk, Slot, State};
+use crate::storage::{Directory, ReadAt, read_exact};
+use std::collections::BTreeSet;
+
+/// The file with header, index and trailer.
+pub(super) const INDEX_NAME: &str = "chunks.b2frame";
+const NEW_INDEX_NAME: &str = "chunks.b2frame.new";
+const MIN_CHUNK: usize = 32;
+
+/// The chunks of a sparse frame.
+pub(super) struct Sparse {
+    directory: Box<dyn Directory>,
+    can_write: bool,
+    settings: Settings,
+    header: Vec<u8>,
+    index: Index,
+    hashes: Option<Vec<u64>>,
+    /// The files that the committed index names.
+    committed: BTreeSet<u64>,
+    /// The files that the index with all changes names.
+    used: BTreeSet<u64>,
+    cbytes: u64,
+    is_poisoned: bool,
+}
+
+impl Sparse {
+    pub(super) fn create(directory: Box<dyn Directory>, state: &State, settings: Settings) -> Result<Self> {
+        let mut store = Self {
+            directory,
+            can_write: true,
+            settings,
+            header: Vec::new(),
+            index: Index::new(),
+            hashes: settings.checksums.then(Vec::new),
+            committed: BTreeSet::new(),
+            used: BTreeSet::new(),
+            cbytes: 0,
+            is_poisoned: false,
+        };
+        store.commit(state)?;
+        Ok(store)
+    }
+
+    pub(super) fn open(directory: Box<dyn Directory>, can_write: bool, settings: Settings) -> Result<(Self, State)> {
+        let source = directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
+        let opened = open::open(&*source, 0, settings.limits)?;
+        if !opened.extent.is_sparse {
+            bail!(Corrupt, "frame: {INDEX_NAME} says that its chunks are in itself");
+        }
+        let Opened { extent, state, index, header, integrity, .. } = opened;
+        let hashes = match (integrity.layer, integrity.verdict) {
+            (Some(layer), Some(_)) => Some(checksums::read_layer(&layer, index.len(), settings.limits)?),
+            (Some(_), None) => Some(vec![UNKNOWN; index.len()]),
+            (None, _) => None,
+        };
+        let used = if can_write { files_of(index.entries()?) } else { BTreeSet::new() };
+        let cbytes = extent.section_len;
+        let store = Self {
+            directory,
+            can_write,
+            settings,
+            header,
+            index,
+            hashes,
+            committed: used.clone(),
+            used,
+            cbytes,
+            is_poisoned: false,
+        };
+        Ok((store, state))
+    }
+
+    fn guarded<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.is_poisoned {
+            bail!(Poisoned, "an earlier write has failed: open the frame again");
+        }
+        if !self.can_write {
+            bail!(InvalidArgument, "the frame is open for reading only");
+        }
+        let result = action(self);
+        self.is_poisoned = matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
+        result
+    }
+
+    fn is_durable(&self) -> bool {
+        self.settings.durability == Durability::Fsync
+    }
+
+    /// The lowest number that neither the committed nor the changed index names: the reference wants them dense.
+    fn free_file(&self) -> u64 {
+        let mut free = 0;
+        while self.used.contains(&free) || self.committed.contains(&free) {
+            free += 1;
+        }
+        free
+    }
+
+    /// Writes a file of its own for a chunk; its entry and its hash.
+    fn store(&mut self, chunk: NewChunk<'_>) -> Result<(Entry, u64)> {
+        let bytes = match chunk {
+            NewChunk::Special(special) => return Ok((Entry::Special(special), UNKNOWN)),
+            NewChunk::Bytes(bytes) => bytes,
+        };
+        if bytes.len() < MIN_CHUNK {
+            bail!(InvalidArgument, "a frame takes chunks of {MIN_CHUNK} bytes or more, this has {}", bytes.len());
+        }
+        let file = self.next_file();
+        self.guarded(|store| store.write_file(&file_name(file), bytes))?;
+        self.used.insert(file);
+        self.cbytes += bytes.len() as u64;
+        Ok((Entry::At(file), if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN }))
+    }
+
+    /// The number after the last one, as long as none in between is free.
+    fn next_file(&self) -> u64 {
+        let last = self.used.last().max(self.committed.last()).copied();
+        match last {
+            None => 0,
+            Some(last) if self.used.len() as u64 == last + 1 => last + 1,
+            Some(_) => self.free_file(),
+        }
+    }
+
+    fn write_file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let written = self.directory.create(name).and_then(|mut file| {
+            file.write_at(0, bytes)?;
+            if self.is_durable() { file.sync() } else { Ok(()) }
+        });
+        written.map_err(|cause| {
+            // Half a file is no use to anybody; that it cannot be removed either is not the news.
+            let _ = self.directory.remove(name);
+            at_file(name, cause)
+        })
+    }
+
+    /// Forgets a file that no entry names any more; one that counts is kept until the next commit.
+    fn release(&mut self, entry: Entry) -> Result<()> {
+        let Entry::At(file) = entry else { return Ok(()) };
+        self.used.remove(&file);
+        if !self.committed.contains(&file) {
+            let name = file_name(file);
+            self.guarded(|store| store.directory.remove(&name).map_err(|cause| at_file(&name, cause)))?;
+        }
+        Ok(())
+    }
+
+    fn commit_guarded(&mut self, state: &State) -> Result<()> {
+        let entries = self.index.entries()?;
+        let index = if entries.is_empty() { Vec::new() } else { index::pack(entries)? };
+        let used = files_of(entries);
+        let layer = self.hashes.as_deref().map(checksums::write_layer).transpose()?;
+        let ours = layer.iter().map(|layer| (checksums::LAYER_NAME, layer.as_slice()));
+        let trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
+        let has_vlmetalayers = layer.is_some() || !state.vlmetalayers.is_empty();
+        let header_len = header::write(state, 0, 0, true, has_vlmetalayers)?.len();
+        let frame_len = (header_len + index.len() + trailer.len()) as u64;
+        let header = header::write(state, frame_len, self.stored_len(&used)?, true, has_vlmetalayers)?;
+        let trailer = if layer.is_some() { contiguous::with_fingerprint(trailer, &header, &index) } else { trailer };
+        if self.is_durable() {
+            self.directory.sync()?;
+        }
+        self.write_file(NEW_INDEX_NAME, &[&header[..], &index, &trailer].concat())?;
+        self.directory.rename(NEW_INDEX_NAME, INDEX_NAME).map_err(|cause| {
+            let _ = self.directory.remove(NEW_INDEX_NAME);
+            at_file(INDEX_NAME, cause)
+        })?;
+        if self.is_durable() {
+            self.directory.sync()?;
+        }
+        for &file in self.committed.difference(&used) {
+            self.directory.remove(&file_name(file)).map_err(|cause| at_file(&file_name(file), cause))?;
+        }
+        self.header = header;
+        self.committed = used.clone();
+        self.used = used;
+        Ok(())
+    }
+
+    /// What the files with these numbers hold together.
+    fn stored_len(&self, files: &BTreeSet<u64>) -> Result<u64> {
+        if *files == self.committed && *files == self.used {
+            return Ok(self.cbytes);
+        }
+        let mut len = 0;
+        for &file in files {
+            let name = file_name(file);
+            len += self.directory.open(&name).and_then(|file| file.len()).map_err(|cause| at_file(&name, cause))?;
+        }
+        Ok(len)
+    }
+
+    fn open_chunk(&self, index: usize) -> Result<(String, Box<dyn ReadAt>)> {
+        let file = match self.index.entry(index)? {
+            Entry::At(file) => file,
+            Entry::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
+        };
+        let name = file_name(file);
+        match self.directory.open(&name) {
+            Ok(source) => Ok((name, source)),
+            Err(cause) => Err(at_file(&name, cause)),
+        }
+    }
+
+    fn entry(&self, index: usize) -> Result<Entry> {
+        self.index.entry(index)
+    }
+}
+
+fn files_of(entries: &[Entry]) -> BTreeSet<u64> {
+    entries.iter().filter_map(|entry| if let Entry::At(file) = entry { Some(*file) } else { None }).collect()
+}
+
+/// The name of a chunk's file.
+fn file_name(file: u64) -> String {
+    format!("{file:08X}.chunk")
+}
+
+fn at_file(name: &str, cause: std::io::Error) -> crate::error::Error {
+    error!(Io, "{name}: {cause}").with_source(cause)
+}
+
+impl ChunkStore for Sparse {
+    fn nchunks(&self) -> usize {
+        self.index.len()
+    }
+
+    fn cbytes(&self) -> u64 {
+        self.cbytes
+    }
+
+    fn slot(&self, index: usize) -> Result<Slot> {
+        Ok(match self.entry(index)? {
+            Entry::Special(special) => Slot::Special(special),
+            Entry::At(_) => Slot::Stored,
+        })
+    }
+
+    fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {
+        let (name, source) = self.open_chunk(index)?;
+        let there = source.len().map_err(|cause| at_file(&name, cause))?;
+        let len = usize::try_from(there).unwrap_or(usize::MAX).min(len);
+        if out.len() < len {
+            out.resize(len, 0);
+        }
+        read_exact(&*source, 0, &mut out[..len], &name)?;
+        Ok(len)
+    }
+
+    fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()> {
+        let (name, source) = self.open_chunk(index)?;
+        read_exact(&*source, position as u64, out, &name)
+    }
+
+    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
+        let (name, source) = self.open_chunk(index)?;
+        let mut head = [0; MIN_CHUNK];
+        read_exact(&*source, 0, &mut head, &name)?;
+        let header = Header::parse(&head)?;
+        let there = source.len().map_err(|cause| at_file(&name, cause))?;
+        if header.cbytes() as u64 > there {
+            bail!(Truncated, "{name}: the chunk has {} bytes, {there} are there", header.cbytes());
+        }
+        self.settings.limits.check("a chunk", header.cbytes())?;
+        out.clear();
+        out.resize(header.cbytes(), 0);
+        read_exact(&*source, 0, out, &name)
+    }
+
+    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+        let (entry, hash) = self.store(chunk)?;
+        if let Some(hashes) = &mut self.hashes {
+            hashes.insert(index, hash);
+        }
+        self.index.entries_mut()?.insert(index, entry);
+        Ok(())
+    }
+
+    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+        let (entry, hash) = self.store(chunk)?;
+        if let Some(hashes) = &mut self.hashes {
+            hashes[index] = hash;
+        }
+        let old = std::mem::replace(&mut self.index.entries_mut()?[index], entry);
+        self.release(old)
+    }
+
+    fn remove(&mut self, index: usize) -> Result<()> {
+        self.guarded(|_| Ok(()))?;
+        if let Some(hashes) = &mut self.hashes {
+            hashes.remove(index);
+        }
+        let old = self.index.entries_mut()?.remove(index);
+        self.release(old)
+    }
+
+    fn reorder(&mut self, order: &[usize]) -> Result<()> {
+        self.guarded(|_| Ok(()))?;
+        if let Some(hashes) = &mut self.hashes {
+            *hashes = order.iter().map(|&from| hashes[from]).collect();
+        }
+        let mut entries = self.index.entries_mut()?;
+        *entries = order.iter().map(|&from| entries[from]).collect();
+        Ok(())
+    }
+
+    fn commit(&mut self, state: &State) -> Result<()> {
+        self.guarded(|store| store.commit_guarded(state))
+    }
+
+    /// Removes files that nothing names: what a crash left behind.
+    fn compact(&mut self, _state: &State) -> Result<()> {
+        self.guarded(|store| {
+            let known: BTreeSet<String> = store.used.iter().map(|&file| file_name(file)).collect();
+            for name in store.directory.names()? {
+                let is_ours = name == NEW_INDEX_NAME || is_chunk_name(&name);
+                if is_ours && !known.contains(&name) {
+                    store.directory.remove(&name).map_err(|cause| at_file(&name, cause))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn hash(&mut self, index: usize) -> Result<Option<u64>> {
+        Ok(self.hashes.as_ref().and_then(|hashes| hashes.get(index).copied()).filter(|&hash| hash != UNKNOWN))
+    }
+
+    fn reload(&mut self) -> Result<Option<State>> {
+        if self.can_write {
+            return Ok(None);
+        }
+        let source = self.directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
+        let opened = open::open(&*source, 0, self.settings.limits)?;
+        if opened.header == self.header {
+            return Ok(None);
+        }
+        self.header = opened.header;
+        self.cbytes = opened.extent.section_len;
+        self.hashes = match (opened.integrity.layer, opened.integrity.verdict) {
+            (Some(layer), Some(_)) => Some(checksums::read_layer(&layer, opened.index.len(), self.settings.limits)?),
+            _ => None,
+        };
+        self.index = opened.index;
+        Ok(Some(opened.state))
+    }
+}
+
+fn is_chunk_name(name: &str) -> bool {
+    name.strip_suffix(".chunk").is_some_and(|number| {
+        number.len() == 8 && number.bytes().all(|digit| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit))
+    })
+}

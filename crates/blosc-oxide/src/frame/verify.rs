@@ -1,0 +1,69 @@
+//! Looking for damage.
+
+use super::{Frame, checksums};
+use crate::error::{Error, Result, error};
+
+/// What a verification has found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Verification {
+    /// How many chunks were decoded.
+    pub chunks: usize,
+    /// How many of them have a checksum.
+    pub checksums: usize,
+    /// What is damaged.
+    pub damage: Vec<Damage>,
+}
+
+/// A damaged part of a frame.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Damage {
+    /// The chunk; `None` if it is a metalayer.
+    pub chunk: Option<usize>,
+    /// What is wrong with it.
+    pub error: Error,
+}
+
+impl Verification {
+    /// Whether nothing is damaged.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.damage.is_empty()
+    }
+}
+
+impl Frame {
+    /// Decodes all chunks and metalayers and compares all checksums. Header, index and trailer have been compared when
+    /// the frame was opened.
+    ///
+    /// # Errors
+    /// `Io` if the frame cannot be read; damage is not an error but found.
+    pub fn verify(&mut self) -> Result<Verification> {
+        let mut found = Verification::default();
+        for index in 0..self.nchunks() {
+            found.chunks += 1;
+            let expected = self.0.store.hash(index)?;
+            found.checksums += usize::from(expected.is_some());
+            if let Err(error) = self.verify_chunk(index, expected) {
+                found.damage.push(Damage { chunk: Some(index), error });
+            }
+        }
+        for name in self.vlmetalayers().names() {
+            if let Err(error) = self.vlmetalayers().get(name) {
+                found.damage.push(Damage { chunk: None, error });
+            }
+        }
+        Ok(found)
+    }
+
+    fn verify_chunk(&self, index: usize, expected: Option<u64>) -> Result<()> {
+        if let Some(expected) = expected {
+            let found = checksums::of_chunk(&self.chunk(index)?);
+            if found != expected {
+                return Err(error!(ChecksumMismatch, "chunk {index}: its hash is {found:016x}, not {expected:016x}"));
+            }
+        }
+        self.decompress(index).map(|_| ())
+    }
+}

@@ -1,0 +1,320 @@
+//! Changing a super-chunk: adding, replacing, removing and reordering chunks, and writing into them.
+
+use super::SuperChunk;
+use super::read::at_chunk;
+use super::state::ChunkSize;
+use super::store::{NewChunk, Slot};
+use crate::chunk::{Chunk, Header, Options, Special};
+use crate::error::{Result, bail};
+use std::sync::OnceLock;
+
+impl SuperChunk {
+    /// Compresses `buffer` and adds it as the last chunk.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if `buffer` is empty or too long for a chunk; `Io` if it cannot be written.
+    pub fn append(&mut self, buffer: &[u8]) -> Result<()> {
+        self.insert(self.nchunks(), buffer)
+    }
+
+    /// Adds a chunk that is compressed already as the last one.
+    ///
+    /// # Errors
+    /// As [`Chunk::parse`]; `InvalidArgument` if it holds no data or does not go with the others.
+    pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
+        self.insert_chunk(self.nchunks(), chunk)
+    }
+
+    /// Adds `blocks` as a chunk that keeps them apart.
+    ///
+    /// # Errors
+    /// As [`Compressor::compress_vlblocks`](crate::Compressor::compress_vlblocks); `InvalidArgument` if the other
+    /// chunks have blocks of one size.
+    pub fn append_vlblocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
+        let chunk = self.compressor()?.compress_vlblocks(blocks)?;
+        self.append_chunk(&chunk)
+    }
+
+    /// Cuts `data` into buffers of `chunk_nbytes` and appends each; the last one can be shorter.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn extend(&mut self, data: &[u8], chunk_nbytes: usize) -> Result<()> {
+        if chunk_nbytes == 0 {
+            bail!(InvalidArgument, "chunks of 0 bytes are asked for");
+        }
+        data.chunks(chunk_nbytes).try_for_each(|buffer| self.append(buffer))
+    }
+
+    /// Appends `nbytes` of a special value in chunks of `chunk_nbytes`, which take no room.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for [`Special::Value`], for NaNs with a typesize other than 4 and 8, and for sizes that are
+    /// no multiple of the typesize.
+    pub fn fill(&mut self, special: Special, nbytes: u64, chunk_nbytes: usize) -> Result<()> {
+        let typesize = self.typesize();
+        if special == Special::Value || (special == Special::NaN && !matches!(typesize, 4 | 8)) {
+            bail!(InvalidArgument, "{special:?} cannot be filled in for items of {typesize} bytes");
+        }
+        if chunk_nbytes == 0 || !chunk_nbytes.is_multiple_of(typesize) || !nbytes.is_multiple_of(typesize as u64) {
+            bail!(InvalidArgument, "{nbytes} bytes in chunks of {chunk_nbytes} are no whole items of {typesize} bytes");
+        }
+        let mut left = nbytes;
+        while left > 0 {
+            let len = usize::try_from(left).unwrap_or(usize::MAX).min(chunk_nbytes);
+            self.insert_new(self.nchunks(), len, NewChunk::Special(special))?;
+            left -= len as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends all chunks of `other`, as they are if they were compressed with the same options, else compressed anew.
+    ///
+    /// # Errors
+    /// As reading the one and appending to the other.
+    pub fn append_all(&mut self, other: &SuperChunk) -> Result<()> {
+        let is_same = same_compression(&self.options, &other.options);
+        for index in 0..other.nchunks() {
+            if is_same {
+                self.append_chunk(&other.chunk(index)?)?;
+            } else {
+                self.append(&other.decompress(index)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy in memory, compressed with `options`, with all metalayers.
+    ///
+    /// # Errors
+    /// As [`append_all`](Self::append_all).
+    pub fn copy(&self, options: Options) -> Result<SuperChunk> {
+        let mut copy = SuperChunk::new(options)?;
+        copy.append_all(self)?;
+        copy.state.metalayers = self.state.metalayers.clone();
+        copy.state.vlmetalayers = self.state.vlmetalayers.clone();
+        Ok(copy)
+    }
+
+    /// Compresses `buffer` and puts it in front of the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); `InvalidArgument` if `index` is more than the number of chunks.
+    pub fn insert(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
+        let chunk = self.compressed(buffer)?;
+        self.insert_chunk(index, &chunk)
+    }
+
+    /// Puts a chunk that is compressed already in front of the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if `index` is more than the number of chunks.
+    pub fn insert_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
+        if index > self.nchunks() {
+            bail!(InvalidArgument, "a chunk is to be put at {index}, there are {}", self.nchunks());
+        }
+        let chunk = Chunk::parse(chunk)?;
+        self.check_kind(chunk.header(), self.nchunks() == 0)?;
+        let incoming = self.incoming(&chunk);
+        self.insert_new(index, chunk.header().nbytes(), incoming)
+    }
+
+    /// Compresses `buffer` and puts it in place of the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); `InvalidArgument` if there is no such chunk.
+    pub fn update(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
+        let chunk = self.compressed(buffer)?;
+        self.update_chunk(index, &chunk)
+    }
+
+    /// Puts a chunk that is compressed already in place of the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if there is no such chunk.
+    pub fn update_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
+        self.check_index(index)?;
+        let chunk = Chunk::parse(chunk)?;
+        self.check_kind(chunk.header(), self.nchunks() == 1)?;
+        let incoming = self.incoming(&chunk);
+        let (old, new) = (self.chunk_nbytes(index)?, chunk.header().nbytes());
+        let is_last = index + 1 == self.nchunks();
+        let keeps_size = match self.state.chunksize {
+            ChunkSize::Fixed(size) => new == size || (is_last && new < size),
+            ChunkSize::Unknown | ChunkSize::Variable => true,
+        };
+        if !keeps_size {
+            self.become_variable()?;
+        }
+        let explicit = self.explicit(incoming, new)?;
+        self.store.replace(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
+        self.changed(self.state.nbytes - old as u64 + new as u64);
+        Ok(())
+    }
+
+    /// Takes the chunk `index` away.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there is no such chunk; `Io` if that cannot be written.
+    pub fn delete(&mut self, index: usize) -> Result<()> {
+        let nbytes = self.chunk_nbytes(index)?;
+        self.store.remove(index)?;
+        self.changed(self.state.nbytes - nbytes as u64);
+        Ok(())
+    }
+
+    /// Makes `order[i]` the chunk `i`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if `order` does not name each chunk once.
+    pub fn reorder(&mut self, order: &[usize]) -> Result<()> {
+        let mut seen = vec![false; self.nchunks()];
+        for &index in order {
+            self.check_index(index)?;
+            seen[index] = true;
+        }
+        if order.len() != seen.len() || seen.contains(&false) {
+            bail!(InvalidArgument, "the order has {} chunks, not each of the {} once", order.len(), seen.len());
+        }
+        if let (ChunkSize::Fixed(size), Some(&last)) = (self.state.chunksize, order.last()) {
+            let was_last = seen.len() - 1;
+            if last != was_last && self.chunk_nbytes(was_last)? != size {
+                self.become_variable()?;
+            }
+        }
+        self.store.reorder(order)?;
+        self.changed(self.state.nbytes);
+        Ok(())
+    }
+
+    /// Writes `data` over the data from byte `start` on; only the chunks that are touched are compressed again.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if that is not inside the data, or if the chunks have variable-length blocks.
+    pub fn write(&mut self, start: u64, data: &[u8]) -> Result<()> {
+        let end = start.saturating_add(data.len() as u64);
+        self.check_range("bytes", &(start..end), self.nbytes())?;
+        if self.state.vlblocks {
+            bail!(InvalidArgument, "variable-length blocks cannot be written into, only replaced");
+        }
+        let mut at = start;
+        let mut rest = data;
+        while !rest.is_empty() {
+            let index = self.chunk_at(at)?;
+            let range = self.chunk_range(index)?;
+            let from = usize::try_from(at - range.start).unwrap_or(usize::MAX);
+            let len = usize::try_from(range.end - at).unwrap_or(usize::MAX).min(rest.len());
+            let (part, after) = rest.split_at(len);
+            self.write_chunk(index, from, part)?;
+            at += len as u64;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Writes `data` over the data from item `first` on.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_items(&mut self, first: u64, data: &[u8]) -> Result<()> {
+        self.write(first.saturating_mul(self.typesize() as u64), data)
+    }
+
+    fn write_chunk(&mut self, index: usize, from: usize, part: &[u8]) -> Result<()> {
+        if from == 0 && part.len() == self.chunk_nbytes(index)? {
+            return self.update(index, part);
+        }
+        let mut data = self.decompress(index)?;
+        data[from..from + part.len()].copy_from_slice(part);
+        self.update(index, &data)
+    }
+
+    fn compressed(&mut self, buffer: &[u8]) -> Result<Vec<u8>> {
+        if buffer.is_empty() {
+            bail!(InvalidArgument, "an empty buffer makes no chunk");
+        }
+        self.compressor()?.compress(buffer)
+    }
+
+    fn insert_new(&mut self, index: usize, nbytes: usize, incoming: NewChunk<'_>) -> Result<()> {
+        let is_end = index == self.nchunks();
+        let fits = match self.state.chunksize {
+            ChunkSize::Unknown => {
+                self.state.chunksize = ChunkSize::Fixed(nbytes);
+                true
+            }
+            ChunkSize::Fixed(_) if self.nchunks() == 0 => {
+                self.state.chunksize = ChunkSize::Fixed(nbytes);
+                true
+            }
+            ChunkSize::Fixed(size) if is_end => nbytes <= size && self.state.nbytes.is_multiple_of(size as u64),
+            ChunkSize::Fixed(size) => nbytes == size,
+            ChunkSize::Variable => true,
+        };
+        if !fits {
+            self.become_variable()?;
+        }
+        let explicit = self.explicit(incoming, nbytes)?;
+        self.store.insert(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
+        self.changed(self.state.nbytes + nbytes as u64);
+        Ok(())
+    }
+
+    /// Gives up the one size of all chunks. Special chunks must carry their size then.
+    fn become_variable(&mut self) -> Result<()> {
+        for index in 0..self.nchunks() {
+            if let Slot::Special(special) = self.store.slot(index)? {
+                let chunk = self.explicit_special(special, self.chunk_nbytes(index)?)?;
+                self.store.replace(index, NewChunk::Bytes(&chunk)).map_err(at_chunk(index))?;
+            }
+        }
+        self.state.chunksize = ChunkSize::Variable;
+        self.starts = OnceLock::new();
+        self.is_changed = true;
+        Ok(())
+    }
+
+    /// The chunk of a special value, where it must be stored.
+    fn explicit(&self, incoming: NewChunk<'_>, nbytes: usize) -> Result<Option<Vec<u8>>> {
+        match incoming {
+            NewChunk::Special(special) if self.state.chunksize == ChunkSize::Variable => {
+                self.explicit_special(special, nbytes).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What is to be stored for a chunk: nothing, if a few bits in the index say it all.
+    fn incoming<'a>(&self, chunk: &Chunk<'a>) -> NewChunk<'a> {
+        let header = chunk.header();
+        match header.special() {
+            Some(special @ (Special::Zeros | Special::Uninit)) => NewChunk::Special(special),
+            Some(Special::NaN) if header.typesize() == self.typesize() => NewChunk::Special(Special::NaN),
+            _ => NewChunk::Bytes(chunk.as_bytes()),
+        }
+    }
+
+    fn check_kind(&mut self, header: &Header, is_only: bool) -> Result<()> {
+        if header.nbytes() == 0 {
+            bail!(InvalidArgument, "a chunk without data cannot be one of several");
+        }
+        if is_only {
+            self.state.vlblocks = header.has_vlblocks();
+        } else if header.has_vlblocks() != self.state.vlblocks {
+            bail!(InvalidArgument, "chunks with and without variable-length blocks do not go together");
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, nbytes: u64) {
+        self.state.nbytes = nbytes;
+        self.starts = OnceLock::new();
+        self.is_changed = true;
+    }
+}
+
+/// Whether chunks made with the one could have been made with the other.
+fn same_compression(a: &Options, b: &Options) -> bool {
+    (a.typesize, a.codec, a.codec_meta, a.level, a.pipeline, a.split, a.blocksize, a.dict, a.format)
+        == (b.typesize, b.codec, b.codec_meta, b.level, b.pipeline, b.split, b.blocksize, b.dict, b.format)
+}

@@ -1,0 +1,219 @@
+//! Named pieces of metadata.
+
+use crate::bytes::msgpack::MAX_FIXSTR;
+use crate::chunk::{Compressor, Decompressor, Options};
+use crate::error::{Result, bail};
+use crate::exec::Threads;
+use crate::limits::Limits;
+
+/// How many metalayers there can be.
+pub const MAX_METALAYERS: usize = 16;
+/// How many variable-length metalayers there can be.
+pub const MAX_VLMETALAYERS: usize = 8192;
+/// How many variable-length metalayers the reference can still add to.
+pub(crate) const MAX_PORTABLE_VLMETALAYERS: usize = 16;
+
+/// Names with contents, in the order they were added.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Layers(Vec<(String, Vec<u8>)>);
+
+impl Layers {
+    fn position(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|(other, _)| other == name)
+    }
+
+    fn find(&self, name: &str) -> Result<usize> {
+        match self.position(name) {
+            Some(position) => Ok(position),
+            None => bail!(InvalidArgument, "there is no metalayer {name:?}"),
+        }
+    }
+
+    fn check_new(&self, name: &str) -> Result<()> {
+        if name.is_empty() || name.len() > MAX_FIXSTR {
+            bail!(InvalidArgument, "the name {name:?} has {} bytes, it can have 1 to {MAX_FIXSTR}", name.len());
+        }
+        if self.position(name).is_some() {
+            bail!(InvalidArgument, "there is a metalayer {name:?} already");
+        }
+        Ok(())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(name, content)| (name.as_str(), content.as_slice()))
+    }
+}
+
+/// The metalayers of a super-chunk: up to 16, kept in the header of a frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Metalayers(Layers);
+
+impl Metalayers {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.0.is_empty()
+    }
+
+    /// The content of one, if it is there.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.0.position(name).map(|position| self.0.0[position].1.as_slice())
+    }
+
+    /// All of them, in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter()
+    }
+
+    /// Adds one.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if the name is there already, empty or of more than 31 bytes, or if there are 16 already.
+    pub fn add(&mut self, name: &str, content: impl Into<Vec<u8>>) -> Result<()> {
+        self.0.check_new(name)?;
+        if self.len() >= MAX_METALAYERS {
+            bail!(InvalidArgument, "there are {MAX_METALAYERS} metalayers already, {name:?} cannot be added");
+        }
+        self.0.0.push((name.to_owned(), content.into()));
+        Ok(())
+    }
+
+    /// Gives one another content.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is not there.
+    pub fn update(&mut self, name: &str, content: impl Into<Vec<u8>>) -> Result<()> {
+        let position = self.0.find(name)?;
+        self.0.0[position].1 = content.into();
+        Ok(())
+    }
+
+    /// Takes one away.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is not there.
+    pub fn remove(&mut self, name: &str) -> Result<()> {
+        let position = self.0.find(name)?;
+        self.0.0.remove(position);
+        Ok(())
+    }
+}
+
+/// The variable-length metalayers of a super-chunk, kept compressed in the trailer of a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VlMetalayers {
+    /// The contents as chunks.
+    layers: Layers,
+    max: usize,
+}
+
+impl VlMetalayers {
+    pub(crate) fn new() -> Self {
+        Self { layers: Layers::default(), max: MAX_PORTABLE_VLMETALAYERS }
+    }
+
+    /// Allows up to 8,192 of them instead of 16. The reference reads such frames, but cannot extend them.
+    pub fn allow_many(&mut self) {
+        self.max = MAX_VLMETALAYERS;
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.layers.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.layers.0.is_empty()
+    }
+
+    /// The names, in the order they were added.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.layers.iter().map(|(name, _)| name)
+    }
+
+    /// The content of one, if it is there.
+    ///
+    /// # Errors
+    /// `Corrupt` if its chunk is damaged.
+    pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some(position) = self.layers.position(name) else { return Ok(None) };
+        let chunk = &self.layers.0[position].1;
+        let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(Limits::new());
+        let content = decompressor.decompress(chunk);
+        content.map(Some).map_err(|error| error.within(format_args!("metalayer {name:?}")))
+    }
+
+    /// Adds one.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if the name is there already, empty or of more than 31 bytes, or if there are too many already.
+    pub fn add(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        self.layers.check_new(name)?;
+        if self.len() >= self.max {
+            bail!(
+                InvalidArgument,
+                "there are {} variable-length metalayers already, {name:?} cannot be added{}",
+                self.len(),
+                if self.max < MAX_VLMETALAYERS { ": the reference handles no more, allow_many does" } else { "" }
+            );
+        }
+        self.layers.0.push((name.to_owned(), compressed(content)?));
+        Ok(())
+    }
+
+    /// Gives one another content.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is not there.
+    pub fn update(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        let position = self.layers.find(name)?;
+        self.layers.0[position].1 = compressed(content)?;
+        Ok(())
+    }
+
+    /// Takes one away.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is not there.
+    pub fn remove(&mut self, name: &str) -> Result<()> {
+        let position = self.layers.find(name)?;
+        self.layers.0.remove(position);
+        Ok(())
+    }
+
+    /// Names and chunks.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.layers.iter()
+    }
+
+    /// Adds one as it was read from a frame.
+    pub(crate) fn push_chunk(&mut self, name: &str, chunk: &[u8]) {
+        self.layers.0.push((name.to_owned(), chunk.to_vec()));
+        self.max = self.max.max(if self.len() > MAX_PORTABLE_VLMETALAYERS { MAX_VLMETALAYERS } else { 0 });
+    }
+
+    /// Takes one away as it was read, if it is there.
+    pub(crate) fn take_chunk(&mut self, name: &str) -> Option<Vec<u8>> {
+        let position = self.layers.position(name)?;
+        Some(self.layers.0.remove(position).1)
+    }
+}
+
+/// A chunk of `content`, in the codec that every reader has.
+pub(crate) fn compressed(content: &[u8]) -> Result<Vec<u8>> {
+    Compressor::new(Options::new(1).threads(Threads::serial()))?.compress(content)
+}

@@ -1,0 +1,225 @@
+//! The super-chunk: any number of chunks that are one sequence of bytes, with metadata.
+//!
+//! A [`SuperChunk`] does the same whether its chunks are in memory, in a file or in a directory: it asks a
+//! [`ChunkStore`] for their bytes, and tells it what to change.
+
+mod edit;
+mod meta;
+mod read;
+mod state;
+mod store;
+
+pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
+pub(crate) use state::{ChunkSize, State};
+pub(crate) use store::{ChunkStore, NewChunk, Slot};
+
+use crate::chunk::{Compressor, Decompressor, Options};
+use crate::error::{Result, error};
+use crate::exec::lock;
+use crate::limits::Limits;
+use std::sync::{Mutex, OnceLock};
+use store::MemoryStore;
+
+/// Chunks in a row, read and edited as one sequence of bytes or items.
+///
+/// ```
+/// use blosc_oxide::{Options, SuperChunk};
+/// let mut sc = SuperChunk::new(Options::new(4))?;
+/// for start in [0, 1000, 2000_u32] {
+///     let buffer: Vec<u8> = (start..start + 1000).flat_map(u32::to_le_bytes).collect();
+///     sc.append(&buffer)?;
+/// }
+/// assert_eq!((sc.nchunks(), sc.nbytes()), (3, 12_000));
+/// assert_eq!(sc.items(1999..2001)?, [1999_u32, 2000].map(u32::to_le_bytes).concat());
+/// sc.write_items(5, &7_u32.to_le_bytes())?;
+/// assert_eq!(sc.items(5..6)?, 7_u32.to_le_bytes());
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
+pub struct SuperChunk {
+    pub(crate) state: State,
+    pub(crate) store: Box<dyn ChunkStore>,
+    options: Options,
+    limits: Limits,
+    /// Made when it is first needed: what cannot be written here may still be read.
+    compressor: Option<Compressor>,
+    /// Readers that are not in use.
+    idle: Mutex<Vec<Reader>>,
+    /// Where each chunk starts, and where the last one ends; only for chunks of different sizes.
+    starts: OnceLock<Vec<u64>>,
+    is_changed: bool,
+}
+
+impl SuperChunk {
+    /// An empty one in memory.
+    ///
+    /// # Errors
+    /// As [`Compressor::new`].
+    pub fn new(options: Options) -> Result<Self> {
+        let compressor = Compressor::new(options.clone())?;
+        let mut sc = Self::with_store(State::new(&options), Box::new(MemoryStore::default()), options, Limits::new());
+        sc.compressor = Some(compressor);
+        Ok(sc)
+    }
+
+    /// One whose chunks are in `store`.
+    pub(crate) fn with_store(state: State, store: Box<dyn ChunkStore>, options: Options, limits: Limits) -> Self {
+        Self {
+            state,
+            store,
+            compressor: None,
+            options,
+            limits,
+            idle: Mutex::default(),
+            starts: OnceLock::new(),
+            is_changed: false,
+        }
+    }
+
+    /// The options that buffers are compressed with.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The size of an item.
+    #[must_use]
+    pub fn typesize(&self) -> usize {
+        self.state.typesize
+    }
+
+    /// The size of the data.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.state.nbytes
+    }
+
+    /// The number of items; a last one that is cut short does not count.
+    #[must_use]
+    pub fn nitems(&self) -> u64 {
+        self.state.nbytes / self.state.typesize as u64
+    }
+
+    /// The size of the chunks as they are stored; special values that need no chunk take nothing.
+    #[must_use]
+    pub fn cbytes(&self) -> u64 {
+        self.store.cbytes()
+    }
+
+    /// The number of chunks.
+    #[must_use]
+    pub fn nchunks(&self) -> usize {
+        self.store.nchunks()
+    }
+
+    /// The size of the data of every chunk but perhaps the last; `None` if they differ or there is none yet.
+    #[must_use]
+    pub fn chunksize(&self) -> Option<usize> {
+        match self.state.chunksize {
+            ChunkSize::Fixed(size) => Some(size),
+            ChunkSize::Unknown | ChunkSize::Variable => None,
+        }
+    }
+
+    /// Whether the chunks keep blocks of different lengths apart.
+    #[must_use]
+    pub fn has_vlblocks(&self) -> bool {
+        self.state.vlblocks
+    }
+
+    /// The metalayers: small, of fixed size, stored as they are.
+    #[must_use]
+    pub fn metalayers(&self) -> &Metalayers {
+        &self.state.metalayers
+    }
+
+    /// The metalayers, to be changed.
+    pub fn metalayers_mut(&mut self) -> &mut Metalayers {
+        self.is_changed = true;
+        &mut self.state.metalayers
+    }
+
+    /// The variable-length metalayers: of any size, compressed.
+    #[must_use]
+    pub fn vlmetalayers(&self) -> &VlMetalayers {
+        &self.state.vlmetalayers
+    }
+
+    /// The variable-length metalayers, to be changed.
+    pub fn vlmetalayers_mut(&mut self) -> &mut VlMetalayers {
+        self.is_changed = true;
+        &mut self.state.vlmetalayers
+    }
+
+    /// Publishes all changes so far. In memory there is nothing to do.
+    ///
+    /// # Errors
+    /// `Io` if they cannot be written: the state before is kept then. `Poisoned` if that has happened before.
+    pub fn commit(&mut self) -> Result<()> {
+        if self.is_changed {
+            self.store.commit(&self.state)?;
+            self.is_changed = false;
+        }
+        Ok(())
+    }
+
+    /// Whether there are changes that are not published.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// Becomes what another process has made of it.
+    pub(crate) fn replace_state(&mut self, state: State) {
+        self.options = state.options(&self.options);
+        self.state = state;
+        self.compressor = None;
+        self.starts = OnceLock::new();
+    }
+
+    /// Lends a reader; several threads can each have one.
+    fn with_reader<T>(&self, action: impl FnOnce(&mut Reader) -> Result<T>) -> Result<T> {
+        let idle = lock(&self.idle).pop();
+        let mut reader = idle.unwrap_or_else(|| Reader {
+            decompressor: Decompressor::new()
+                .with_threads(self.options.threads.clone())
+                .with_plugins(self.options.plugins.clone())
+                .with_limits(self.limits),
+            bytes: Vec::new(),
+        });
+        let result = action(&mut reader);
+        lock(&self.idle).push(reader);
+        result
+    }
+
+    fn compressor(&mut self) -> Result<&mut Compressor> {
+        if self.compressor.is_none() {
+            self.compressor = Some(Compressor::new(self.options.clone())?);
+        }
+        self.compressor.as_mut().ok_or_else(|| error!(InvalidArgument, "there is no compressor"))
+    }
+}
+
+/// What it takes to read a chunk.
+struct Reader {
+    decompressor: Decompressor,
+    /// The chunk, or what is needed of it.
+    bytes: Vec<u8>,
+}
+
+impl Drop for SuperChunk {
+    fn drop(&mut self) {
+        // There is nobody left to tell; who wants to know calls `commit`.
+        let _ = self.commit();
+    }
+}
+
+impl std::fmt::Debug for SuperChunk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SuperChunk")
+            .field("nchunks", &self.nchunks())
+            .field("nbytes", &self.nbytes())
+            .field("cbytes", &self.cbytes())
+            .field("typesize", &self.typesize())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,337 @@
+//! Reading a super-chunk: whole chunks, ranges of bytes and items, scattered items.
+
+use super::state::ChunkSize;
+use super::store::Slot;
+use super::{Reader, SuperChunk};
+use crate::chunk::{Chunk, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
+use crate::error::{Error, Result, bail, error};
+use std::ops::Range;
+
+/// What is read of a chunk before it is known how long it is. Most small chunks are there then.
+const HEAD_LEN: usize = 4096;
+/// Chunks up to this size are read whole: a second read costs more than it saves.
+const SMALL_CHUNK: usize = 64 << 10;
+
+impl SuperChunk {
+    /// The chunk `index` as it is stored, or would be.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be read.
+    pub fn chunk(&self, index: usize) -> Result<Vec<u8>> {
+        self.check_index(index)?;
+        match self.store.slot(index)? {
+            Slot::Special(special) => {
+                special_chunk(special, self.chunk_nbytes(index)?, &self.options).map_err(at_chunk(index))
+            }
+            Slot::Stored => {
+                let mut bytes = Vec::new();
+                self.store.read(index, &mut bytes).map_err(at_chunk(index))?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// The data of the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk) and [`Chunk::decompress`].
+    pub fn decompress(&self, index: usize) -> Result<Vec<u8>> {
+        let nbytes = self.chunk_nbytes(index)?;
+        self.limits.check("the data of a chunk", nbytes).map_err(at_chunk(index))?;
+        let mut data = vec![0; nbytes];
+        self.chunk_part(index, 0, &mut data)?;
+        Ok(data)
+    }
+
+    /// Puts the data of the chunk `index` at the start of `out`, and returns how long it is.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress); `OutputTooSmall` if `out` is shorter.
+    pub fn decompress_into(&self, index: usize, out: &mut [u8]) -> Result<usize> {
+        let nbytes = self.chunk_nbytes(index)?;
+        let Some(out) = out.get_mut(..nbytes) else {
+            bail!(OutputTooSmall, "chunk {index} holds {nbytes} bytes, the output has room for {}", out.len());
+        };
+        self.chunk_part(index, 0, out)?;
+        Ok(nbytes)
+    }
+
+    /// The data of one block of the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress); `InvalidArgument` if there is no such block.
+    pub fn block(&self, index: usize, block: usize) -> Result<Vec<u8>> {
+        let bytes = self.chunk(index)?;
+        let chunk = Chunk::parse(&bytes).map_err(at_chunk(index))?;
+        self.with_reader(|reader| reader.decompressor.block(&chunk, block)).map_err(at_chunk(index))
+    }
+
+    /// The header of the chunk `index`; `None` if all of its items are known and nothing is stored.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_header(&self, index: usize) -> Result<Option<Header>> {
+        self.check_index(index)?;
+        match self.store.slot(index)? {
+            Slot::Special(_) => Ok(None),
+            Slot::Stored => self.with_reader(|reader| self.stored_header(index, reader)).map(Some),
+        }
+    }
+
+    /// The special value of the chunk `index`, if it has one.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_special(&self, index: usize) -> Result<Option<Special>> {
+        self.check_index(index)?;
+        match self.store.slot(index)? {
+            Slot::Special(special) => Ok(Some(special)),
+            Slot::Stored => Ok(self.with_reader(|reader| self.stored_header(index, reader))?.special()),
+        }
+    }
+
+    /// How much data the chunk `index` holds.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_nbytes(&self, index: usize) -> Result<usize> {
+        let range = self.chunk_range(index)?;
+        usize::try_from(range.end - range.start).map_err(|_| error!(Corrupt, "chunk {index}: too long"))
+    }
+
+    /// Which bytes of the data the chunk `index` holds.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_range(&self, index: usize) -> Result<Range<u64>> {
+        self.check_index(index)?;
+        match self.state.chunksize {
+            ChunkSize::Fixed(size) => {
+                let start = index as u64 * size as u64;
+                Ok(start..self.state.nbytes.min(start + size as u64))
+            }
+            _ => {
+                let starts = self.starts()?;
+                Ok(starts[index]..starts[index + 1])
+            }
+        }
+    }
+
+    /// The data of this range of bytes; only the blocks that have any of it are read and decoded.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if the range is not inside the data; as [`decompress`](Self::decompress).
+    pub fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>> {
+        self.check_range("bytes", &range, self.nbytes())?;
+        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        self.limits.check("a range of data", len)?;
+        let mut data = vec![0; len];
+        self.bytes_into(range.start, &mut data)?;
+        Ok(data)
+    }
+
+    /// Fills `out` with the data from byte `start` on.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub fn bytes_into(&self, start: u64, out: &mut [u8]) -> Result<()> {
+        let end = start.saturating_add(out.len() as u64);
+        self.check_range("bytes", &(start..end), self.nbytes())?;
+        let mut at = start;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let index = self.chunk_at(at)?;
+            let range = self.chunk_range(index)?;
+            let len = usize::try_from(range.end - at).unwrap_or(usize::MAX).min(rest.len());
+            let (part, after) = rest.split_at_mut(len);
+            self.chunk_part(index, usize::try_from(at - range.start).unwrap_or(usize::MAX), part)?;
+            at += len as u64;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// The data of this range of items.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub fn items(&self, range: Range<u64>) -> Result<Vec<u8>> {
+        self.check_range("items", &range, self.nitems())?;
+        let typesize = self.typesize() as u64;
+        self.bytes(range.start * typesize..range.end * typesize)
+    }
+
+    /// Fills `out` with the data from item `first` on.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub fn items_into(&self, first: u64, out: &mut [u8]) -> Result<()> {
+        self.bytes_into(first.saturating_mul(self.typesize() as u64), out)
+    }
+
+    /// The items at these positions, one after the other. Each block is decoded once, whatever the order.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub fn gather(&self, positions: &[u64]) -> Result<Vec<u8>> {
+        let typesize = self.typesize();
+        let len = positions.len().saturating_mul(typesize);
+        self.limits.check("gathered items", len)?;
+        let mut order: Vec<usize> = (0..positions.len()).collect();
+        order.sort_unstable_by_key(|&place| positions[place]);
+        if let Some(&last) = order.last() {
+            self.check_range("items", &(positions[last]..positions[last].saturating_add(1)), self.nitems())?;
+        }
+        let mut items = vec![0; len];
+        let mut window = Window::default();
+        for place in order {
+            let start = positions[place] * typesize as u64;
+            window.read(self, start, &mut items[place * typesize..][..typesize])?;
+        }
+        Ok(items)
+    }
+
+    /// The data of all chunks, one after the other.
+    pub fn chunks(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
+        (0..self.nchunks()).map(|index| self.decompress(index))
+    }
+
+    /// Fills `out` with the data of the chunk `index` from byte `from` on.
+    pub(crate) fn chunk_part(&self, index: usize, from: usize, out: &mut [u8]) -> Result<()> {
+        if let Slot::Special(special) = self.store.slot(index)? {
+            fill_special(special, self.typesize(), from, out);
+            return Ok(());
+        }
+        self.with_reader(|reader| self.stored_part(index, from, out, reader)).map_err(at_chunk(index))
+    }
+
+    fn stored_part(&self, index: usize, from: usize, out: &mut [u8], reader: &mut Reader) -> Result<()> {
+        let Reader { decompressor, bytes } = reader;
+        let read = self.store.read_head(index, HEAD_LEN, bytes)?;
+        let header = Header::parse(&bytes[..read])?;
+        self.limits.check("a chunk", header.cbytes())?;
+        let wanted = if header.cbytes() <= SMALL_CHUNK { 0..header.nbytes() } else { from..from + out.len() };
+        fetch(bytes, read, &wanted, &|position, part| self.store.read_part(index, position, part))?;
+        let chunk = Chunk::parse(&bytes[..header.cbytes()])?;
+        if out.len() == header.nbytes() {
+            return decompressor.chunk_into(&chunk, out).map(|_| ());
+        }
+        decompressor.bytes_into(&chunk, from, out)
+    }
+
+    fn stored_header(&self, index: usize, reader: &mut Reader) -> Result<Header> {
+        let read = self.store.read_head(index, HEAD_LEN, &mut reader.bytes).map_err(at_chunk(index))?;
+        Header::parse(&reader.bytes[..read]).map_err(at_chunk(index))
+    }
+
+    /// The chunk that holds the byte `position`, which must be one of the data's.
+    pub(super) fn chunk_at(&self, position: u64) -> Result<usize> {
+        let index = match self.state.chunksize {
+            ChunkSize::Fixed(size) => position / size as u64,
+            _ => self.starts()?.partition_point(|&start| start <= position).saturating_sub(1) as u64,
+        };
+        usize::try_from(index).map_err(|_| error!(Corrupt, "byte {position} is in no chunk"))
+    }
+
+    /// The bytes of the block that holds the byte `position`; of the chunk, where it has no blocks of one size.
+    fn block_around(&self, position: u64) -> Result<Range<u64>> {
+        let index = self.chunk_at(position)?;
+        let chunk = self.chunk_range(index)?;
+        let blocksize = self.chunk_header(index)?.map_or(0, |header| header.blocksize() as u64);
+        if blocksize == 0 {
+            return Ok(chunk);
+        }
+        let start = chunk.start + (position - chunk.start) / blocksize * blocksize;
+        Ok(start..chunk.end.min(start + blocksize))
+    }
+
+    /// Where each chunk of a super-chunk with chunks of different sizes starts.
+    fn starts(&self) -> Result<&[u64]> {
+        if let Some(starts) = self.starts.get() {
+            return Ok(starts);
+        }
+        let starts = self.find_starts()?;
+        Ok(self.starts.get_or_init(|| starts))
+    }
+
+    fn find_starts(&self) -> Result<Vec<u64>> {
+        let mut starts = Vec::with_capacity(self.nchunks() + 1);
+        let mut unknown = None;
+        let mut at = 0_u64;
+        for index in 0..self.nchunks() {
+            starts.push(at);
+            match self.store.slot(index)? {
+                Slot::Special(_) if unknown.is_none() => unknown = Some(index),
+                Slot::Special(_) => bail!(Corrupt, "chunk {index}: it is special, and how long is not stored"),
+                Slot::Stored => {
+                    let header = self.with_reader(|reader| self.stored_header(index, reader))?;
+                    at = at.saturating_add(header.nbytes() as u64);
+                }
+            }
+        }
+        starts.push(at);
+        // The reference leaves out how long a special chunk is here; one of them can be told from the sum.
+        if let Some(unknown) = unknown {
+            let missing = self.state.nbytes.saturating_sub(at);
+            starts[unknown + 1..].iter_mut().for_each(|start| *start += missing);
+        }
+        match starts.last() {
+            Some(&sum) if sum != self.state.nbytes => {
+                bail!(Corrupt, "the chunks hold {sum} bytes, {} are announced", self.state.nbytes)
+            }
+            _ => Ok(starts),
+        }
+    }
+
+    pub(super) fn check_index(&self, index: usize) -> Result<()> {
+        if index >= self.nchunks() {
+            bail!(InvalidArgument, "chunk {index} is asked for, there are {}", self.nchunks());
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_range(&self, what: &str, range: &Range<u64>, len: u64) -> Result<()> {
+        if range.start > range.end || range.end > len {
+            bail!(InvalidArgument, "{what} {}..{} are asked for, there are {len}", range.start, range.end);
+        }
+        Ok(())
+    }
+
+    /// A chunk of a special value that carries its own length.
+    pub(super) fn explicit_special(&self, special: Special, nbytes: usize) -> Result<Vec<u8>> {
+        let mut value = vec![0; self.typesize().min(nbytes)];
+        if !nbytes.is_multiple_of(value.len()) {
+            value.truncate(1);
+        }
+        fill_special(special, self.typesize(), 0, &mut value);
+        fill_chunk(&value, nbytes, &self.options)
+    }
+}
+
+/// The block that the last item was in, and the next one may be in.
+#[derive(Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    fn read(&mut self, sc: &SuperChunk, start: u64, item: &mut [u8]) -> Result<()> {
+        let end = start + item.len() as u64;
+        if start < self.start || end > self.start + self.bytes.len() as u64 {
+            let block = sc.block_around(start)?;
+            if end > block.end {
+                return sc.bytes_into(start, item);
+            }
+            self.start = block.start;
+            self.bytes = sc.bytes(block)?;
+        }
+        let from = usize::try_from(start - self.start).unwrap_or(usize::MAX);
+        item.copy_from_slice(&self.bytes[from..from + item.len()]);
+        Ok(())
+    }
+}
+
+pub(super) fn at_chunk(index: usize) -> impl Fn(Error) -> Error {
+    move |error| error.within(format_args!("chunk {index}"))
+}

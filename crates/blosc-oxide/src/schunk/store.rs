@@ -1,0 +1,194 @@
+//! Where the chunks of a super-chunk are.
+
+use super::state::State;
+use crate::chunk::Special;
+use crate::error::{Result, bail};
+use crate::storage::ReadAt;
+
+/// What is stored for a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// Nothing: all of its items are known.
+    Special(Special),
+    /// A chunk.
+    Stored,
+}
+
+/// What is to be stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum NewChunk<'a> {
+    /// Nothing: all items are known.
+    Special(Special),
+    /// A chunk.
+    Bytes(&'a [u8]),
+}
+
+/// A sequence of chunks. Changes need not last before [`commit`](Self::commit).
+pub(crate) trait ChunkStore: Send + Sync {
+    fn nchunks(&self) -> usize;
+
+    /// The bytes that the chunks take.
+    fn cbytes(&self) -> u64;
+
+    /// What is stored for the chunk `index`, which must be less than `nchunks`.
+    fn slot(&self, index: usize) -> Result<Slot>;
+
+    /// Puts the first bytes of a stored chunk into `out`, `len` of them or as many as there are, perhaps with bytes of
+    /// the next one, and returns how many.
+    fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize>;
+
+    /// Fills `out` with the bytes of a stored chunk from `position` on.
+    fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()>;
+
+    /// Puts all bytes of a stored chunk into `out`.
+    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Puts a chunk in front of the one at `index`, or at the end.
+    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()>;
+
+    /// Puts a chunk in place of another.
+    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()>;
+
+    /// Takes a chunk away.
+    fn remove(&mut self, index: usize) -> Result<()>;
+
+    /// Makes `order[i]` the chunk `i`; `order` has been checked to be a permutation.
+    fn reorder(&mut self, order: &[usize]) -> Result<()>;
+
+    /// Publishes all changes.
+    fn commit(&mut self, state: &State) -> Result<()>;
+
+    /// Gives back the room of what no longer counts. All changes have been published.
+    fn compact(&mut self, _state: &State) -> Result<()> {
+        Ok(())
+    }
+
+    /// The XXH3 hash of a stored chunk, where one is kept.
+    fn hash(&mut self, _index: usize) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// How many bytes are stored that no longer count.
+    fn dead_bytes(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    /// Takes notice of what others have published since; the new state, if they have.
+    fn reload(&mut self) -> Result<Option<State>> {
+        Ok(None)
+    }
+
+    /// What the chunks are read from, if it is one storage.
+    fn source(&self) -> Option<&dyn ReadAt> {
+        None
+    }
+}
+
+/// Chunks in memory.
+#[derive(Debug, Default)]
+pub(super) struct MemoryStore {
+    chunks: Vec<Kept>,
+    cbytes: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Kept {
+    Special(Special),
+    Bytes(Vec<u8>),
+}
+
+impl Kept {
+    fn new(chunk: NewChunk<'_>) -> Self {
+        match chunk {
+            NewChunk::Special(special) => Self::Special(special),
+            NewChunk::Bytes(bytes) => Self::Bytes(bytes.to_vec()),
+        }
+    }
+
+    fn cbytes(&self) -> u64 {
+        match self {
+            Self::Special(_) => 0,
+            Self::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
+impl MemoryStore {
+    fn bytes(&self, index: usize) -> Result<&[u8]> {
+        match &self.chunks[index] {
+            Kept::Bytes(bytes) => Ok(bytes),
+            Kept::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
+        }
+    }
+}
+
+impl ChunkStore for MemoryStore {
+    fn nchunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    fn cbytes(&self) -> u64 {
+        self.cbytes
+    }
+
+    fn slot(&self, index: usize) -> Result<Slot> {
+        Ok(match self.chunks[index] {
+            Kept::Special(special) => Slot::Special(special),
+            Kept::Bytes(_) => Slot::Stored,
+        })
+    }
+
+    fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {
+        let bytes = self.bytes(index)?;
+        let head = &bytes[..len.min(bytes.len())];
+        if out.len() < head.len() {
+            out.resize(head.len(), 0);
+        }
+        out[..head.len()].copy_from_slice(head);
+        Ok(head.len())
+    }
+
+    fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()> {
+        let bytes = self.bytes(index)?;
+        let Some(part) = bytes.get(position..position.saturating_add(out.len())) else {
+            bail!(Truncated, "chunk {index}: {} bytes at {position} are more than its {}", out.len(), bytes.len());
+        };
+        out.copy_from_slice(part);
+        Ok(())
+    }
+
+    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        out.extend_from_slice(self.bytes(index)?);
+        Ok(())
+    }
+
+    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+        let kept = Kept::new(chunk);
+        self.cbytes += kept.cbytes();
+        self.chunks.insert(index, kept);
+        Ok(())
+    }
+
+    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+        let kept = Kept::new(chunk);
+        self.cbytes += kept.cbytes();
+        self.cbytes -= std::mem::replace(&mut self.chunks[index], kept).cbytes();
+        Ok(())
+    }
+
+    fn remove(&mut self, index: usize) -> Result<()> {
+        self.cbytes -= self.chunks.remove(index).cbytes();
+        Ok(())
+    }
+
+    fn reorder(&mut self, order: &[usize]) -> Result<()> {
+        let mut chunks: Vec<Option<Kept>> = self.chunks.drain(..).map(Some).collect();
+        self.chunks.extend(order.iter().filter_map(|&from| chunks[from].take()));
+        Ok(())
+    }
+
+    fn commit(&mut self, _state: &State) -> Result<()> {
+        Ok(())
+    }
+}
