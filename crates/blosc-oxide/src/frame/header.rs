@@ -216,7 +216,7 @@ pub(crate) fn write(
     writer.int16(1);
     writer.boolean(has_vlmetalayers);
     writer.byte(marker::FIXEXT16);
-    writer.byte(MAX_FILTERS as u8);
+    writer.byte(checked(MAX_FILTERS)?);
     writer.bytes(&state.pipeline.ids());
     writer.byte(state.codec.code());
     writer.byte(state.codec_meta);
