@@ -22,7 +22,7 @@
 //! * [`Plugins`] adds codecs and filters of one's own.
 //!
 //! # Promises
-//! * The same data and options give the same bytes, on any machine with any number of threads.
+//! * The same data and options give the same bytes, from the same build, with any number of threads.
 //! * Any input gives data or an [`Error`]: nothing panics, and nothing is allocated beyond [`Limits`].
 //! * There is no global state: no settings, no registries, no environment variables.
 //!

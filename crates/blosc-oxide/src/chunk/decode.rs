@@ -148,6 +148,9 @@ impl Decompressor {
     ) -> Result<()> {
         let Self { threads, limits, plugins, workers, first } = self;
         let plan = chunk.plan()?;
+        if plan.nblocks() == 0 {
+            return Ok(());
+        }
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
         let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref())?;

@@ -489,7 +489,8 @@ impl Packer<'_> {
         let (size, payload) = slot.split_at_mut(SIZE_LEN);
         let payload = &mut payload[..stream.len()];
         let len = match codec.compress(&self.how, stream, payload)? {
-            Some(len) if len < stream.len() => len,
+            // A size of 0 would be read as a run of zeros.
+            Some(len) if len > 0 && len < stream.len() => len,
             _ => {
                 copy(stream, payload);
                 stream.len()

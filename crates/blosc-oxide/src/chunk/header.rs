@@ -240,6 +240,7 @@ impl Header {
         let is_recovered = self.fields.version >= VERSION_BLOSC2
             && stored > self.typesize()
             && !self.is_memcpyed()
+            && !self.is_instrumented()
             && self.special.is_none();
         if is_recovered { stored.saturating_sub(ragged) } else { stored }
     }

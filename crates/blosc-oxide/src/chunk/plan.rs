@@ -231,9 +231,11 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer than it was.
+    /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer than it was, by no
+    /// more than its worst case.
     fn max_size(&self) -> usize {
-        if self.kind == BlockKind::Plain { self.rest.len() } else { self.stream_len }
+        let longer = self.stream_len.checked_div(6).unwrap_or_default().saturating_add(32);
+        if self.kind == BlockKind::Plain { self.stream_len.saturating_add(longer) } else { self.stream_len }
     }
 
     /// A run of one byte, which is stored as its negative in place of the size.

@@ -1,7 +1,7 @@
 //! Chunks whose items are all the same.
 
 use super::header::{BLOSC2_LEN, Extension, Fields, Header, MAX_NBYTES, Special, VERSION_BLOSC2, flag, flag2};
-use super::options::Options;
+use super::options::{Format, Options};
 use super::tuning::SplitRule;
 use crate::error::{Result, bail};
 use crate::filter::Pipeline;
@@ -23,7 +23,7 @@ const QUIET_NAN_F64: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
 /// `InvalidArgument` if `nbytes` is no multiple of the typesize or too much for a chunk, if NaNs are asked for with a
 /// typesize other than 4 and 8, or for [`Special::Value`], which [`fill_chunk`] makes.
 pub fn special_chunk(special: Special, nbytes: usize, options: &Options) -> Result<Vec<u8>> {
-    options.check()?;
+    check(options)?;
     if special == Special::Value {
         bail!(InvalidArgument, "a chunk that repeats a value needs the value: use fill_chunk");
     }
@@ -38,11 +38,18 @@ pub fn special_chunk(special: Special, nbytes: usize, options: &Options) -> Resu
 /// # Errors
 /// `InvalidArgument` if `value` is empty or `nbytes` is no multiple of its length or too much for a chunk.
 pub fn fill_chunk(value: &[u8], nbytes: usize, options: &Options) -> Result<Vec<u8>> {
-    options.check()?;
+    check(options)?;
     if value.is_empty() {
         bail!(InvalidArgument, "the value to repeat is empty");
     }
     build(Special::Value, value, value.len(), nbytes, options)
+}
+
+fn check(options: &Options) -> Result<()> {
+    if options.format == Format::Blosc1 {
+        bail!(InvalidArgument, "a Blosc1 chunk has no special values");
+    }
+    options.check()
 }
 
 fn build(special: Special, value: &[u8], item: usize, nbytes: usize, options: &Options) -> Result<Vec<u8>> {
@@ -65,7 +72,7 @@ fn build(special: Special, value: &[u8], item: usize, nbytes: usize, options: &O
             codec: 0,
             codec_meta: 0,
             flags2: 0,
-            blosc2_flags: special.code() << flag2::SPECIAL_SHIFT,
+            blosc2_flags: special.code() << flag2::SPECIAL_SHIFT | super::encode::native_endianness(),
         }),
     };
     let mut chunk = fields.to_bytes().to_vec();

@@ -141,7 +141,7 @@ impl Codec {
 impl fmt::Display for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
-            Some(name) => f.write_str(name),
+            Some(name) => f.pad(name),
             None => write!(f, "codec {}", self.code()),
         }
     }

@@ -1,0 +1,93 @@
+//! Every bug that was found, as the input that showed it.
+
+use blosc_oxide::{
+    Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Filter, Format, Options, Plugins, Result, Special,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A Blosc2 header of version 5 with these fields, and zeros elsewhere.
+fn header(flags: u8, typesize: u8, nbytes: i32, blocksize: i32, cbytes: i32) -> Vec<u8> {
+    let mut bytes = vec![5, 1, flags, typesize];
+    for field in [nbytes, blocksize, cbytes] {
+        bytes.extend_from_slice(&field.to_le_bytes());
+    }
+    bytes.extend_from_slice(&[0; 16]);
+    bytes
+}
+
+#[test]
+fn an_empty_chunk_with_delta_has_no_first_block_to_decode() {
+    let mut chunk = header(0x0d, 1, 0, 1, 40);
+    chunk[16] = Filter::Delta.id();
+    chunk.extend_from_slice(&36_i32.to_le_bytes());
+    chunk.extend_from_slice(&0_i32.to_le_bytes());
+    assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), []);
+}
+
+/// A codec that compresses everything to nothing.
+struct Vanish;
+
+impl CodecPlugin for Vanish {
+    fn compress(&self, _: &[u8], _: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+        Ok(Some(0))
+    }
+
+    fn decompress(&self, _: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+        dst.fill(7);
+        Ok(dst.len())
+    }
+}
+
+#[test]
+fn an_empty_stream_of_a_plugin_is_not_taken_for_zeros() {
+    let plugins = Plugins::new().with_codec(200, Arc::new(Vanish)).unwrap();
+    let options = Options::new(1).codec(Codec::Plugin(200)).plugins(plugins.clone());
+    let data: Vec<u8> = (0..1000_u16).map(|i| u8::try_from(i % 251).unwrap()).collect();
+    let chunk = blosc_oxide::compress(&data, &options).unwrap();
+    assert_eq!(Decompressor::new().with_plugins(plugins).decompress(&chunk).unwrap(), data);
+}
+
+#[test]
+fn the_block_size_of_an_instrumented_chunk_is_not_rounded_to_items() {
+    // One unsplit stream of typesize 12: sixteen bytes of measurements, which are no multiple of twelve.
+    let mut chunk = header(0x95, 12, 16, 16, 32 + 4 + 4 + 16);
+    chunk[21] = Filter::Shuffle.id();
+    chunk[22] = Codec::Zstd.code();
+    chunk[31] = 0x80;
+    chunk.extend_from_slice(&36_i32.to_le_bytes());
+    chunk.extend_from_slice(&16_i32.to_le_bytes());
+    chunk.extend(0..16_u8);
+    assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), (0..16).collect::<Vec<u8>>());
+}
+
+#[test]
+fn blocks_of_a_byte_cannot_share_a_long_stream() {
+    // A thousand blocks of one byte that all point at the same half megabyte.
+    const BLOCKS: i32 = 1000;
+    let stream = vec![0x78; 500_000];
+    let stream_at = 16 + 4 * BLOCKS;
+    let stream_len = i32::try_from(stream.len()).unwrap();
+    let mut chunk = vec![2, 1, 0x70, 1];
+    for field in [BLOCKS, 1, stream_at + 4 + stream_len] {
+        chunk.extend_from_slice(&field.to_le_bytes());
+    }
+    for _ in 0..BLOCKS {
+        chunk.extend_from_slice(&stream_at.to_le_bytes());
+    }
+    chunk.extend_from_slice(&stream_len.to_le_bytes());
+    chunk.extend_from_slice(&stream);
+    let start = Instant::now();
+    let error = blosc_oxide::decompress(&chunk).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert_eq!(error.to_string(), "block 0: stream: its size is 500000, it can be 1 to 33");
+    assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn a_special_chunk_is_not_made_in_a_format_that_has_none() {
+    let options = Options::new(4).format(Format::Blosc1);
+    let error = blosc_oxide::special_chunk(Special::Zeros, 400, &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    assert!(blosc_oxide::fill_chunk(&[1; 4], 400, &options).is_err());
+}
