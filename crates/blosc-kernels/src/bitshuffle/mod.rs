@@ -10,6 +10,9 @@ mod vector;
 use crate::isa::Isa;
 use crate::simd::{Simd, dispatch};
 
+/// Groups of eight elements that the vector kernels work on at a time: as many as fill a cache line of every row.
+const STEP: usize = 64;
+
 /// Bit-shuffles `src` into `dst` with the fastest kernel of this processor.
 ///
 /// # Panics
@@ -32,9 +35,15 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn bitshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    if !dispatch!(isa, simd => simd.run(vector::Bitshuffle { typesize, src: &*src, dst: &mut *dst })) {
+    if src.len() / typesize / 8 < STEP {
         scalar::bitshuffle(typesize, src, dst);
+        return;
     }
+    dispatch!(
+        isa,
+        simd => simd.run(vector::Bitshuffle { typesize, src, dst }),
+        scalar::bitshuffle(typesize, src, dst)
+    );
 }
 
 /// [`bitunshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
@@ -43,9 +52,15 @@ pub fn bitshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn bitunshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    if !dispatch!(isa, simd => simd.run(vector::Bitunshuffle { typesize, src: &*src, dst: &mut *dst })) {
+    if src.len() / typesize / 8 < STEP {
         scalar::bitunshuffle(typesize, src, dst);
+        return;
     }
+    dispatch!(
+        isa,
+        simd => simd.run(vector::Bitunshuffle { typesize, src, dst }),
+        scalar::bitunshuffle(typesize, src, dst)
+    );
 }
 
 fn check(typesize: usize, src: &[u8], dst: &[u8]) {

@@ -5,6 +5,9 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
     let groups = src.len() / typesize / 8;
     let whole = groups * 8 * typesize;
     dst[whole..].copy_from_slice(&src[whole..]);
+    if groups == 0 {
+        return;
+    }
     for (group, items) in src[..whole].chunks_exact(8 * typesize).enumerate() {
         for j in 0..typesize {
             let mut matrix = [0; 8];
@@ -24,6 +27,9 @@ pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
     let groups = src.len() / typesize / 8;
     let whole = groups * 8 * typesize;
     dst[whole..].copy_from_slice(&src[whole..]);
+    if groups == 0 {
+        return;
+    }
     for (group, items) in dst[..whole].chunks_exact_mut(8 * typesize).enumerate() {
         for j in 0..typesize {
             let mut planes = [0; 8];

@@ -4,12 +4,9 @@
 //! group into one row; the eight rows of the same `j` then hold, byte by byte, matrices of 8 by 8 bits, and a transpose
 //! across those eight vectors makes them rows of bits. The rows in between stay in a tile of 64 groups.
 
-use super::scalar;
+use super::STEP;
 use crate::shuffle::{columns, packed};
 use crate::simd::{Kernel, LANE, Simd};
-
-/// Groups of a step: as many as fill a cache line of every row.
-const STEP: usize = 64;
 
 /// Bytes of an element that are gone through at a time.
 const CHUNK: usize = 16;
@@ -18,7 +15,7 @@ const CHUNK: usize = 16;
 #[repr(align(64))]
 struct Tile([u8; 8 * CHUNK * STEP]);
 
-/// Bit-shuffles elements of `typesize` bytes.
+/// Bit-shuffles at least 64 groups of elements of `typesize` bytes.
 pub(super) struct Bitshuffle<'a> {
     pub(super) typesize: usize,
     pub(super) src: &'a [u8],
@@ -48,11 +45,8 @@ impl Kernel for Bitshuffle<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let Self { typesize, src, dst } = self;
-        assert!(src.len() == dst.len() && typesize > 0);
         let groups = src.len() / typesize / 8;
-        if groups < STEP {
-            return scalar::bitshuffle(typesize, src, dst);
-        }
+        assert!(src.len() == dst.len() && STEP <= groups);
         let mut tile = Tile([0; 8 * CHUNK * STEP]);
         for first in steps(groups) {
             let from = src.as_ptr().wrapping_add(first * 8 * typesize);
@@ -75,11 +69,8 @@ impl Kernel for Bitunshuffle<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let Self { typesize, src, dst } = self;
-        assert!(src.len() == dst.len() && typesize > 0);
         let groups = src.len() / typesize / 8;
-        if groups < STEP {
-            return scalar::bitunshuffle(typesize, src, dst);
-        }
+        assert!(src.len() == dst.len() && STEP <= groups);
         let mut tile = Tile([0; 8 * CHUNK * STEP]);
         for first in steps(groups) {
             let to = dst.as_mut_ptr().wrapping_add(first * 8 * typesize);

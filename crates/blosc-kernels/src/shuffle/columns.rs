@@ -1,44 +1,42 @@
 //! The byte shuffle for elements of more than 16 bytes: 16 columns at a time, the last group overlapping the one
 //! before it where the typesize is not a multiple of 16.
 
-use super::scalar;
+use super::{Rows, RowsMut, STEP, fetch_rows};
 use crate::simd::network::{transpose, transpose_half};
 use crate::simd::{Kernel, LANE, Simd, strided};
-
-/// Elements of a step: as many as fill a cache line of every row.
-pub(crate) const STEP: usize = 64;
 
 /// Bytes of elements that are gone through for one group of columns before the next: they should stay in the first
 /// level cache.
 const TILE: usize = 16 * 1024;
 
-/// Shuffles elements of `typesize > 16` bytes.
+/// Shuffles at least 64 elements of `typesize >= 16` bytes.
 pub(super) struct Shuffle<'a> {
     pub(super) typesize: usize,
-    pub(super) src: &'a [u8],
-    pub(super) dst: &'a mut [u8],
+    pub(super) elements: &'a [u8],
+    pub(super) rows: RowsMut<'a>,
 }
 
-/// Unshuffles elements of `typesize > 16` bytes.
+/// Unshuffles at least 64 elements of `typesize >= 16` bytes.
 pub(super) struct Unshuffle<'a> {
     pub(super) typesize: usize,
-    pub(super) src: &'a [u8],
-    pub(super) dst: &'a mut [u8],
+    pub(super) rows: Rows<'a>,
+    pub(super) elements: &'a mut [u8],
 }
 
-/// Steps of a tile.
-fn steps_per_tile(typesize: usize, step: usize) -> usize {
-    (TILE / (typesize * step)).max(2)
+/// First elements of the tiles, and one past their last.
+fn tiles(typesize: usize, items: usize) -> impl Iterator<Item = (usize, usize)> {
+    let length = (TILE / (typesize * STEP)).max(2) * STEP;
+    (0..items).step_by(length).map(move |start| (start, items.min(start + length)))
 }
 
-/// Where the groups of 16 columns start.
+/// First columns of the groups of 16: all multiples of 16, and a last one that ends with the element.
 fn column_groups(typesize: usize) -> impl Iterator<Item = usize> {
-    (0..typesize.div_ceil(LANE)).map(move |group| (group * LANE).min(typesize - LANE))
+    (0..typesize).step_by(LANE).map(move |column| column.min(typesize - LANE))
 }
 
-/// First elements of the steps of a tile: all multiples of `step`, and a last one that ends with the elements.
-fn steps(tile: usize, per_tile: usize, step: usize, items: usize) -> impl Iterator<Item = usize> {
-    (tile..items.min(tile + per_tile * step)).step_by(step).map(move |first| first.min(items - step))
+/// First elements of the steps of a tile: every 64th, and a last one that ends with all elements.
+fn steps((start, end): (usize, usize), items: usize) -> impl Iterator<Item = usize> {
+    (start..end).step_by(STEP).map(move |first| first.min(items - STEP))
 }
 
 impl Kernel for Shuffle<'_> {
@@ -46,26 +44,23 @@ impl Kernel for Shuffle<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { typesize, src, dst } = self;
-        assert!(src.len() == dst.len() && typesize >= LANE);
-        let step = STEP;
-        let items = src.len() / typesize;
-        if items < step {
-            return scalar::shuffle(typesize, src, dst);
-        }
-        let per_tile = steps_per_tile(typesize, step);
-        for tile in (0..items).step_by(per_tile * step) {
+        let Self { typesize, elements, mut rows } = self;
+        let items = elements.len() / typesize;
+        assert!(STEP <= items && LANE <= typesize && rows.hold(typesize, items));
+        let fetching = rows.can_be_fetched(LANE);
+        for tile in tiles(typesize, items) {
             for column in column_groups(typesize) {
-                for first in steps(tile, per_tile, step, items) {
-                    let from = src.as_ptr().wrapping_add(first * typesize + column);
-                    let to = dst.as_mut_ptr().wrapping_add(column * items + first);
-                    // SAFETY: `first + step <= items` and `column + 16 <= typesize`, so both stay inside the first
-                    // `items * typesize` bytes.
-                    unsafe { shuffle_step(simd, from, typesize, to, items) };
+                for first in steps(tile, items) {
+                    let from = elements.as_ptr().wrapping_add(first * typesize + column);
+                    let to = rows.at(column * rows.stride + first);
+                    if fetching {
+                        fetch_rows(simd, to, rows.stride, LANE);
+                    }
+                    // SAFETY: `first + 64 <= items` and `column + 16 <= typesize`, and both sides hold as many.
+                    unsafe { shuffle_step(simd, from, typesize, to, rows.stride) };
                 }
             }
         }
-        dst[items * typesize..].copy_from_slice(&src[items * typesize..]);
     }
 }
 
@@ -74,26 +69,19 @@ impl Kernel for Unshuffle<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { typesize, src, dst } = self;
-        assert!(src.len() == dst.len() && typesize >= LANE);
-        let step = STEP;
-        let items = src.len() / typesize;
-        if items < step {
-            return scalar::unshuffle(typesize, src, dst);
-        }
-        let per_tile = steps_per_tile(typesize, step);
-        for tile in (0..items).step_by(per_tile * step) {
+        let Self { typesize, rows, elements } = self;
+        let items = elements.len() / typesize;
+        assert!(STEP <= items && LANE <= typesize && rows.hold(typesize, items));
+        for tile in tiles(typesize, items) {
             for column in column_groups(typesize) {
-                for first in steps(tile, per_tile, step, items) {
-                    let from = src.as_ptr().wrapping_add(column * items + first);
-                    let to = dst.as_mut_ptr().wrapping_add(first * typesize + column);
-                    // SAFETY: `first + step <= items` and `column + 16 <= typesize`, so both stay inside the first
-                    // `items * typesize` bytes.
-                    unsafe { unshuffle_step(simd, from, items, to, typesize) };
+                for first in steps(tile, items) {
+                    let from = rows.at(column * rows.stride + first);
+                    let to = elements.as_mut_ptr().wrapping_add(first * typesize + column);
+                    // SAFETY: `first + 64 <= items` and `column + 16 <= typesize`, and both sides hold as many.
+                    unsafe { unshuffle_step(simd, from, rows.stride, to, typesize) };
                 }
             }
         }
-        dst[items * typesize..].copy_from_slice(&src[items * typesize..]);
     }
 }
 

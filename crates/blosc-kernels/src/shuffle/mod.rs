@@ -8,8 +8,12 @@ pub(crate) mod packed;
 mod scalar;
 mod vector;
 
+use crate::copy::copy;
 use crate::isa::Isa;
-use crate::simd::dispatch;
+use crate::simd::{Simd, dispatch};
+
+/// Elements that the vector kernels work on at a time: as many as fill a cache line of every row.
+const STEP: usize = 64;
 
 /// Shuffles `src` into `dst` with the fastest kernel of this processor.
 ///
@@ -33,9 +37,23 @@ pub fn unshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn shuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    if !dispatch!(isa, simd => vector::shuffle(simd, typesize, src, dst)) {
-        scalar::shuffle(typesize, src, dst);
+    let items = src.len() / typesize;
+    let (elements, rest) = src.split_at(items * typesize);
+    let (rows, rest_of_dst) = dst.split_at_mut(items * typesize);
+    rest_of_dst.copy_from_slice(rest);
+    if typesize == 1 {
+        copy(elements, rows);
+        return;
     }
+    if items == 0 {
+        return;
+    }
+    let mut rows = RowsMut { bytes: rows, stride: items };
+    if items < STEP {
+        scalar::shuffle(typesize, elements, &mut rows);
+        return;
+    }
+    dispatch!(isa, simd => vector::shuffle(simd, typesize, elements, rows), scalar::shuffle(typesize, elements, &mut rows));
 }
 
 /// [`unshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
@@ -44,9 +62,11 @@ pub fn shuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn unshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    if !dispatch!(isa, simd => vector::unshuffle(simd, typesize, src, dst)) {
-        scalar::unshuffle(typesize, src, dst);
-    }
+    let items = src.len() / typesize;
+    let (rows, rest) = src.split_at(items * typesize);
+    let (elements, rest_of_dst) = dst.split_at_mut(items * typesize);
+    rest_of_dst.copy_from_slice(rest);
+    gather(isa, typesize, Rows { bytes: rows, stride: items }, elements);
 }
 
 /// Gathers the elements from `first_item` on out of a shuffled block, as many as `dst` holds, and nothing else.
@@ -62,14 +82,83 @@ pub fn unshuffle_range(typesize: usize, block: &[u8], first_item: usize, dst: &m
         first_item <= items && wanted <= items - first_item,
         "elements {first_item} and {wanted} on of a block of {items}"
     );
-    if wanted == 0 {
+    gather(Isa::best(), typesize, Rows { bytes: &block[first_item..], stride: items }, dst);
+}
+
+/// Fills `elements` from rows that hold at least as many.
+fn gather(isa: Isa, typesize: usize, rows: Rows<'_>, elements: &mut [u8]) {
+    if typesize == 1 {
+        copy(&rows.bytes[..elements.len()], elements);
         return;
     }
-    for (j, row) in block.chunks_exact(items).take(typesize).enumerate() {
-        for (item, &byte) in dst.chunks_exact_mut(typesize).zip(&row[first_item..]) {
-            item[j] = byte;
-        }
+    if elements.is_empty() {
+        return;
     }
+    if elements.len() / typesize < STEP {
+        scalar::unshuffle(typesize, rows, elements);
+        return;
+    }
+    dispatch!(
+        isa,
+        simd => vector::unshuffle(simd, typesize, rows, elements),
+        scalar::unshuffle(typesize, rows, elements)
+    );
+}
+
+/// Fetches what the stores to `count` rows will need a few steps after `to`.
+#[inline(always)]
+fn fetch_rows<S: Simd>(simd: S, to: *mut u8, stride: usize, count: usize) {
+    for j in 0..count {
+        simd.fetch(to.wrapping_add(j * stride + 2 * STEP));
+    }
+}
+
+/// The rows of a shuffled block: row `j` starts at byte `j * stride`.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+}
+
+impl Rows<'_> {
+    /// Whether there are `count` rows of `items` bytes.
+    fn hold(&self, count: usize, items: usize) -> bool {
+        hold(self.bytes.len(), self.stride, count, items)
+    }
+
+    /// The place of the byte at `offset`.
+    fn at(&self, offset: usize) -> *const u8 {
+        self.bytes.as_ptr().wrapping_add(offset)
+    }
+}
+
+/// The rows of a block to be shuffled into: row `j` starts at byte `j * stride`.
+struct RowsMut<'a> {
+    bytes: &'a mut [u8],
+    stride: usize,
+}
+
+impl RowsMut<'_> {
+    /// Whether there are `count` rows of `items` bytes.
+    fn hold(&self, count: usize, items: usize) -> bool {
+        hold(self.bytes.len(), self.stride, count, items)
+    }
+
+    /// Whether `count` rows can be fetched ahead of being written without pushing each other out of the cache: rows
+    /// whose distance is a multiple of many cache lines compete for the same few places.
+    fn can_be_fetched(&self, count: usize) -> bool {
+        count <= 8 || !self.stride.is_multiple_of(8 * STEP)
+    }
+
+    /// The place of the byte at `offset`.
+    fn at(&mut self, offset: usize) -> *mut u8 {
+        self.bytes.as_mut_ptr().wrapping_add(offset)
+    }
+}
+
+fn hold(len: usize, stride: usize, count: usize, items: usize) -> bool {
+    let end = (count - 1).checked_mul(stride).and_then(|last_row| last_row.checked_add(items));
+    end.is_some_and(|end| end <= len)
 }
 
 fn check(typesize: usize, src: &[u8], dst: &[u8]) {

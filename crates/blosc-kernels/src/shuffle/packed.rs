@@ -4,31 +4,26 @@
 //! `P` is the typesize rounded up to a power of two. Elements are widened to `P` bytes on the way in, or narrowed on
 //! the way out, by letting neighbouring loads or stores overlap.
 
-use super::scalar;
+use super::{Rows, RowsMut, STEP, fetch_rows};
 use crate::simd::network::{gather_rows, split_elements, transpose, transpose_half};
 use crate::simd::{Kernel, LANE, MAX_LANES, Simd, entry, strided};
-
-/// Elements of a step.
-pub(crate) const STEP: usize = 64;
 
 /// Enough for the elements of any step, and the bytes that loads and stores reach beyond it.
 const STEP_ROOM: usize = STEP * LANE + MAX_LANES * LANE;
 
-/// Shuffles elements of `T` bytes.
+/// How far ahead of the stores elements are fetched.
+const ELEMENTS_AHEAD: usize = 512;
+
+/// Shuffles at least 64 elements of `T` bytes.
 pub(super) struct Shuffle<'a, const T: usize, const P: usize> {
-    pub(super) src: &'a [u8],
-    pub(super) dst: &'a mut [u8],
+    pub(super) elements: &'a [u8],
+    pub(super) rows: RowsMut<'a>,
 }
 
-/// Unshuffles elements of `T` bytes.
+/// Unshuffles at least 64 elements of `T` bytes.
 pub(super) struct Unshuffle<'a, const T: usize, const P: usize> {
-    pub(super) src: &'a [u8],
-    pub(super) dst: &'a mut [u8],
-}
-
-/// Bytes that loads and stores of a step reach beyond its elements.
-const fn overhang<const T: usize, const P: usize>() -> usize {
-    LANE - LANE / P * T
+    pub(super) rows: Rows<'a>,
+    pub(super) elements: &'a mut [u8],
 }
 
 impl<const T: usize, const P: usize> Kernel for Shuffle<'_, T, P> {
@@ -36,19 +31,21 @@ impl<const T: usize, const P: usize> Kernel for Shuffle<'_, T, P> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { src, dst } = self;
-        assert!(src.len() == dst.len() && T <= P && P <= LANE);
-        let items = src.len() / T;
-        if items < STEP {
-            return scalar::shuffle(T, src, dst);
-        }
+        let Self { elements, mut rows } = self;
+        let items = elements.len() / T;
+        assert!(STEP <= items && rows.hold(T, items));
+        let overhang = LANE - LANE / P * T;
+        // Two rows are streams the processor foresees by itself.
+        let fetching = T > 2 && rows.can_be_fetched(T);
         let mut first = 0;
-        while first + STEP <= items && (first + STEP) * T + overhang::<T, P>() <= src.len() {
-            let from = src.as_ptr().wrapping_add(first * T);
-            let to = dst.as_mut_ptr().wrapping_add(first);
-            // SAFETY: the step and the overhang are inside `src`; row `j < T` takes the bytes from
-            // `j * items + first` to `j * items + first + STEP <= T * items <= dst.len()`.
-            unsafe { shuffle_step::<S, T, P>(simd, from, to, items) };
+        while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {
+            let from = elements.as_ptr().wrapping_add(first * T);
+            let to = rows.at(first);
+            if fetching {
+                fetch_rows(simd, to, rows.stride, T);
+            }
+            // SAFETY: the step and the overhang are inside `elements`, and `T` rows hold the elements up to `items`.
+            unsafe { shuffle_step::<S, T, P>(simd, from, to, rows.stride) };
             first += STEP;
         }
         // What loads must not reach beyond goes through a buffer, together with elements already done if need be.
@@ -56,12 +53,10 @@ impl<const T: usize, const P: usize> Kernel for Shuffle<'_, T, P> {
             let start = first.min(items - STEP);
             first = start + STEP;
             let mut padded = [0_u8; STEP_ROOM];
-            padded[..STEP * T].copy_from_slice(&src[start * T..first * T]);
-            let to = dst.as_mut_ptr().wrapping_add(start);
+            padded[..STEP * T].copy_from_slice(&elements[start * T..first * T]);
             // SAFETY: `padded` has room for the widest step and its overhang; the rows are as above.
-            unsafe { shuffle_step::<S, T, P>(simd, padded.as_ptr(), to, items) };
+            unsafe { shuffle_step::<S, T, P>(simd, padded.as_ptr(), rows.at(start), rows.stride) };
         }
-        dst[items * T..].copy_from_slice(&src[items * T..]);
     }
 }
 
@@ -70,19 +65,18 @@ impl<const T: usize, const P: usize> Kernel for Unshuffle<'_, T, P> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { src, dst } = self;
-        assert!(src.len() == dst.len() && T <= P && P <= LANE);
-        let items = src.len() / T;
-        if items < STEP {
-            return scalar::unshuffle(T, src, dst);
-        }
+        let Self { rows, elements } = self;
+        let items = elements.len() / T;
+        assert!(STEP <= items && rows.hold(T, items));
+        let overhang = if T == P { 0 } else { S::WIDTH };
         let mut first = 0;
-        while first + STEP <= items && (first + STEP) * T + S::WIDTH <= dst.len() {
-            let from = src.as_ptr().wrapping_add(first);
-            let to = dst.as_mut_ptr().wrapping_add(first * T);
-            // SAFETY: row `j < T` is read from `j * items + first` to `j * items + first + STEP <= T * items`, which is
-            // at most `src.len()`; the step and the overhang are inside `dst`.
-            unsafe { unshuffle_step::<S, T, P>(simd, from, items, to) };
+        while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {
+            let to = elements.as_mut_ptr().wrapping_add(first * T);
+            if P < LANE || S::MANY_REGISTERS {
+                fetch_elements(simd, to, T);
+            }
+            // SAFETY: `T` rows hold the elements up to `items`; the step and the overhang are inside `elements`.
+            unsafe { unshuffle_step::<S, T, P>(simd, rows.at(first), rows.stride, to) };
             first += STEP;
         }
         // What stores must not reach beyond goes through a buffer, together with elements already done if need be.
@@ -90,13 +84,10 @@ impl<const T: usize, const P: usize> Kernel for Unshuffle<'_, T, P> {
             let start = first.min(items - STEP);
             first = start + STEP;
             let mut padded = [0_u8; STEP_ROOM];
-            let from = src.as_ptr().wrapping_add(start);
             // SAFETY: the rows are as above; `padded` has room for the widest step and its overhang.
-            unsafe { unshuffle_step::<S, T, P>(simd, from, items, padded.as_mut_ptr()) };
-            dst[start * T..first * T].copy_from_slice(&padded[..STEP * T]);
+            unsafe { unshuffle_step::<S, T, P>(simd, rows.at(start), rows.stride, padded.as_mut_ptr()) };
+            elements[start * T..first * T].copy_from_slice(&padded[..STEP * T]);
         }
-        // Last, since a step may have written its overhang here.
-        dst[items * T..].copy_from_slice(&src[items * T..]);
     }
 }
 
@@ -192,11 +183,19 @@ unsafe fn shuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, from:
     }
 }
 
+/// Fetches what the stores of a later step need, a step being `lines` cache lines of elements.
+#[inline(always)]
+fn fetch_elements<S: Simd>(simd: S, to: *mut u8, lines: usize) {
+    for line in 0..lines {
+        simd.fetch(to.wrapping_add(ELEMENTS_AHEAD + line * STEP));
+    }
+}
+
 /// Unshuffles 64 elements.
 ///
 /// # Safety
-/// 64 bytes must be readable at each of the `T` places `from + j * row`, and `64 * T` bytes and the overhang writable
-/// at `to`.
+/// 64 bytes must be readable at each of the `T` places `from + j * row`, and `64 * T` bytes writable at `to`; if `T` is
+/// not `P`, another `WIDTH` bytes after them.
 #[inline(always)]
 pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize>(
     simd: S,
@@ -204,19 +203,21 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize>(
     row: usize,
     to: *mut u8,
 ) {
-    if T == P && LANE / P >= S::DEALS_FROM {
-        for part in 0..STEP / S::WIDTH {
-            let from = from.wrapping_add(part * S::WIDTH);
-            let to = to.wrapping_add(part * S::WIDTH * T);
-            // SAFETY: the part is inside what the caller promises.
+    let dealing = T == P && LANE / P >= S::DEALS_FROM;
+    let spreading = !dealing && P >= S::SPREADS_FROM;
+    let width = if spreading { LANE } else { S::WIDTH };
+    for first in (0..STEP).step_by(width) {
+        let from = from.wrapping_add(first);
+        let to = to.wrapping_add(first * T);
+        if dealing {
+            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on.
             unsafe { unshuffle_whole_vectors::<S, P>(simd, from, row, to) };
-        }
-    } else {
-        for part in 0..STEP / LANE {
-            let from = from.wrapping_add(part * LANE);
-            let to = to.wrapping_add(part * LANE * T);
-            // SAFETY: the part is inside what the caller promises.
+        } else if spreading {
+            // SAFETY: the caller promises the bytes of 16 elements from `first` on, and what may be written after.
             unsafe { unshuffle_across_lanes::<S, T, P>(simd, from, row, to) };
+        } else {
+            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on, and what may be written after.
+            unsafe { unshuffle_by_lanes::<S, T, P>(simd, from, row, to) };
         }
     }
 }
@@ -224,8 +225,8 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize>(
 /// Unshuffles 16 elements, with the rows spread over the lanes.
 ///
 /// # Safety
-/// 16 bytes must be readable at each of the `T` places `from + j * row`, and `16 * T` bytes and the overhang writable
-/// at `to`.
+/// 16 bytes must be readable at each of the `T` places `from + j * row`, and `16 * T` bytes writable at `to`; if `T` is
+/// not `P`, another `WIDTH` bytes after them.
 #[inline(always)]
 unsafe fn unshuffle_across_lanes<S: Simd, const T: usize, const P: usize>(
     simd: S,
@@ -245,14 +246,48 @@ unsafe fn unshuffle_across_lanes<S: Simd, const T: usize, const P: usize>(
         let at = to.wrapping_add(v * (S::WIDTH / P) * T);
         let elements = simd.assemble::<T, P>(vector);
         if T == P || S::ASSEMBLES_ACROSS_LANES {
-            // SAFETY: the last store starts `WIDTH / P` elements before the end and so ends with the overhang.
+            // SAFETY: the store starts at an element of the 16 and so ends before what the caller promises.
             unsafe { simd.store(at, elements) };
             continue;
         }
-        // SAFETY: the elements of the first lane and what follows them are inside what the caller promises.
+        // SAFETY: as above, for the elements of the first lane.
         unsafe { simd.store_lane::<0>(at, elements) };
-        // SAFETY: as above, for the second lane.
+        // SAFETY: as above, for the elements of the second lane.
         unsafe { simd.store_lane::<1>(at.wrapping_add(LANE / P * T), elements) };
+    }
+}
+
+/// Unshuffles `WIDTH` elements in at most two lanes, 16 elements a lane.
+///
+/// # Safety
+/// `WIDTH` bytes must be readable at each of the `T` places `from + j * row`, and `WIDTH * T` bytes writable at `to`; if
+/// `T` is not `P`, another 16 bytes after them.
+#[inline(always)]
+unsafe fn unshuffle_by_lanes<S: Simd, const T: usize, const P: usize>(
+    simd: S,
+    from: *const u8,
+    row: usize,
+    to: *mut u8,
+) {
+    let mut x = [simd.zero(); LANE];
+    for (j, vector) in x.iter_mut().enumerate().take(T) {
+        // SAFETY: the caller promises `WIDTH` bytes of each row.
+        *vector = unsafe { simd.load(from.wrapping_add(j * row)) };
+    }
+    let mut elements = transpose(simd, x, P);
+    if T < P {
+        for vector in elements.iter_mut().take(P) {
+            *vector = simd.permute(*vector, &const { narrow_table::<T, P>() });
+        }
+    }
+    // Lane after lane, so that what a store writes after its elements is overwritten by the next.
+    for (v, &vector) in elements.iter().enumerate().take(P) {
+        // SAFETY: the store starts at an element and so ends before what the caller promises.
+        unsafe { simd.store_lane::<0>(to.wrapping_add(v * (LANE / P) * T), vector) };
+    }
+    for (v, &vector) in elements.iter().enumerate().take(if S::LANES > 1 { P } else { 0 }) {
+        // SAFETY: as above, for the elements of the second lane.
+        unsafe { simd.store_lane::<1>(to.wrapping_add((LANE + v * (LANE / P)) * T), vector) };
     }
 }
 
@@ -286,6 +321,17 @@ const fn group_table<const T: usize, const P: usize>() -> [u8; LANE] {
     let mut i = 0;
     while i < elements * T {
         table[i] = entry((i % elements) * T + i / elements);
+        i += 1;
+    }
+    table
+}
+
+/// Drops what fills elements of `T` bytes up to `P`, within a lane.
+const fn narrow_table<const T: usize, const P: usize>() -> [u8; LANE] {
+    let mut table = [0; LANE];
+    let mut i = 0;
+    while i < LANE / P * T {
+        table[i] = entry(i / T * P + i % T);
         i += 1;
     }
     table

@@ -25,6 +25,7 @@ impl Simd for Avx2 {
     const LANES: usize = 2;
     const MANY_REGISTERS: bool = false;
     const DEALS_FROM: usize = 4;
+    const SPREADS_FROM: usize = 16;
     const ASSEMBLES_ACROSS_LANES: bool = false;
     const PERMUTES: bool = true;
 
@@ -38,6 +39,12 @@ impl Simd for Avx2 {
     fn zero(self) -> __m256i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { _mm256_setzero_si256() }
+    }
+
+    #[inline(always)]
+    fn fetch(self, at: *const u8) {
+        // SAFETY: a prefetch reads nothing a program can see, and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
 
     #[inline(always)]

@@ -25,6 +25,7 @@ impl Simd for Avx512 {
     const LANES: usize = 4;
     const MANY_REGISTERS: bool = true;
     const DEALS_FROM: usize = 1;
+    const SPREADS_FROM: usize = 4;
     const ASSEMBLES_ACROSS_LANES: bool = true;
     const PERMUTES: bool = true;
 
@@ -38,6 +39,12 @@ impl Simd for Avx512 {
     fn zero(self) -> __m512i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { _mm512_setzero_si512() }
+    }
+
+    #[inline(always)]
+    fn fetch(self, at: *const u8) {
+        // SAFETY: a prefetch reads nothing a program can see, and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
 
     #[inline(always)]

@@ -16,21 +16,33 @@ mod sse2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use self::{avx2::Avx2, avx512::Avx512, sse2::Sse2};
 
-/// Runs an expression with the token of an instruction set. False, and nothing run, if the processor lacks it or it is
-/// the scalar one.
+/// Runs an expression with the token of an instruction set, or another if it is the scalar one or the processor lacks it.
 macro_rules! dispatch {
-    ($isa:expr, $simd:ident => $run:expr) => {{
-        #[cfg(target_arch = "x86_64")]
-        let done = match $isa {
-            $crate::isa::Isa::Sse2 => $crate::simd::Sse2::detect().map(|$simd| $run),
-            $crate::isa::Isa::Avx2 => $crate::simd::Avx2::detect().map(|$simd| $run),
-            $crate::isa::Isa::Avx512 => $crate::simd::Avx512::detect().map(|$simd| $run),
-            $crate::isa::Isa::Scalar | $crate::isa::Isa::Neon => None,
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        let done: Option<()> = None;
-        done.is_some()
-    }};
+    ($isa:expr, $simd:ident => $vectors:expr, $scalar:expr) => {
+        match $isa {
+            #[cfg(target_arch = "x86_64")]
+            $crate::isa::Isa::Sse2 => match $crate::simd::Sse2::detect() {
+                Some($simd) => $vectors,
+                None => $scalar,
+            },
+            #[cfg(target_arch = "x86_64")]
+            $crate::isa::Isa::Avx2 => match $crate::simd::Avx2::detect() {
+                Some($simd) => $vectors,
+                None => $scalar,
+            },
+            #[cfg(target_arch = "x86_64")]
+            $crate::isa::Isa::Avx512 => match $crate::simd::Avx512::detect() {
+                Some($simd) => $vectors,
+                None => $scalar,
+            },
+            #[cfg(target_arch = "aarch64")]
+            $crate::isa::Isa::Neon => match $crate::simd::Neon::detect() {
+                Some($simd) => $vectors,
+                None => $scalar,
+            },
+            _ => $scalar,
+        }
+    };
 }
 pub(crate) use dispatch;
 
@@ -73,6 +85,9 @@ pub(crate) trait Simd: Copy {
     const MANY_REGISTERS: bool;
     /// The smallest chunk for which [`Simd::deal`] is one instruction; `LANE` if there is none.
     const DEALS_FROM: usize;
+    /// The smallest power of two of bytes from which the rows of an element are better spread over the lanes than the
+    /// elements. Not below `LANES`.
+    const SPREADS_FROM: usize;
     /// Whether [`Simd::assemble`] leaves no gap between lanes.
     const ASSEMBLES_ACROSS_LANES: bool;
     /// Whether [`Simd::permute`] is an instruction, and not worth avoiding.
@@ -83,6 +98,10 @@ pub(crate) trait Simd: Copy {
 
     /// A vector of zeros.
     fn zero(self) -> Self::Vector;
+
+    /// Starts fetching the cache line of a place that will be written soon. The place may be anywhere.
+    #[inline(always)]
+    fn fetch(self, _at: *const u8) {}
 
     /// Loads a whole vector.
     ///

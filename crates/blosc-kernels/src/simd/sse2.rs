@@ -25,6 +25,7 @@ impl Simd for Sse2 {
     const LANES: usize = 1;
     const MANY_REGISTERS: bool = false;
     const DEALS_FROM: usize = 16;
+    const SPREADS_FROM: usize = 16;
     const ASSEMBLES_ACROSS_LANES: bool = true;
     const PERMUTES: bool = false;
 
@@ -38,6 +39,12 @@ impl Simd for Sse2 {
     fn zero(self) -> __m128i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { _mm_setzero_si128() }
+    }
+
+    #[inline(always)]
+    fn fetch(self, at: *const u8) {
+        // SAFETY: a prefetch reads nothing a program can see, and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
 
     #[inline(always)]
