@@ -1,9 +1,13 @@
 //! What the LZ codecs share: the error of a bad stream, match copies, match comparison and hashing.
 
+pub(crate) mod copy;
+pub(crate) mod hint;
+pub(crate) mod length;
 pub(crate) mod literals;
 pub(crate) mod matching;
 #[cfg(test)]
 pub(crate) mod samples;
+pub(crate) mod vectors;
 
 use core::fmt;
 

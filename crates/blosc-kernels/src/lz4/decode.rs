@@ -1,6 +1,16 @@
 //! The decoder of LZ4 blocks.
+//!
+//! A block is a row of sequences: a token with two lengths of four bits, literals, and a match given by its distance. The
+//! last sequence ends after its literals. [`plain_sequences`] decodes those that are far from the ends of input and
+//! output, with copies that run over; whatever it cannot do is left to [`Decoder::exact_literals`] and
+//! [`Decoder::exact_match`], which check everything.
 
+use crate::isa::Isa;
 use crate::lz::LzError;
+use crate::lz::copy::{self, OVER};
+use crate::lz::hint::{likely, opaque, unlikely};
+use crate::lz::length::{extension, extension_inside};
+use crate::lz::vectors::{Job, Vectors, dispatch};
 
 /// Decodes the LZ4 block `src` into `dst` and returns how many bytes it made.
 ///
@@ -9,7 +19,7 @@ use crate::lz::LzError;
 /// # Errors
 /// When the stream is cut off, needs more room than `dst` has, or has a match that goes back too far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<false>(src, &[], dst)
+    decode::<false>(Isa::best(), src, &[], dst)
 }
 
 /// Decodes the LZ4 block `src` whose matches may also refer to the last 64 KiB of `dict`, as if `dict` stood right
@@ -18,7 +28,7 @@ pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// # Errors
 /// As [`decompress`].
 pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<false>(src, dict, dst)
+    decode::<false>(Isa::best(), src, dict, dst)
 }
 
 /// Decodes the start of the LZ4 block `src`: stops as soon as `dst` is full, without looking at the rest.
@@ -28,7 +38,7 @@ pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<u
 /// # Errors
 /// As [`decompress`], except that a stream with more bytes than `dst` has room for is not an error.
 pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<true>(src, &[], dst)
+    decode::<true>(Isa::best(), src, &[], dst)
 }
 
 /// [`decompress_prefix`] of a block made with a dictionary, see [`decompress_with_dict`].
@@ -36,73 +46,248 @@ pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// # Errors
 /// As [`decompress_prefix`].
 pub fn decompress_prefix_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<true>(src, dict, dst)
+    decode::<true>(Isa::best(), src, dict, dst)
 }
 
-fn decode<const PREFIX: bool>(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    let cut = LzError::InputEnded { input: src.len() };
-    let (mut read, mut written) = (0, 0);
+/// A length in the token that goes on in extension bytes.
+const EXTENDED: usize = 15;
+/// The shortest match.
+const MIN_MATCH: usize = 4;
+
+/// The most literals of a sequence without extended lengths.
+const MAX_PLAIN_LITERALS: usize = EXTENDED - 1;
+/// What such a sequence may read of the input: a token, literals, two bytes of distance, and the byte after.
+const PLAIN_INPUT: usize = 1 + MAX_PLAIN_LITERALS + 2 + 1;
+/// What it may write.
+const PLAIN_OUTPUT: usize = MAX_PLAIN_LITERALS + 32;
+
+fn decode<const PREFIX: bool>(isa: Isa, src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
     if PREFIX && dst.is_empty() {
         return Ok(0);
     }
-    loop {
-        let Some(&token) = src.get(read) else {
-            return Err(if read == 0 { cut } else { LzError::BadEnd { read } });
-        };
-        read += 1;
-        let full = LzError::OutputFull { written, room: dst.len() };
+    dispatch(isa, Decoder::<PREFIX> { src, dict, dst, read: 0, written: 0 })
+}
 
-        let mut literals = length(src, &mut read, usize::from(token >> 4)).ok_or(cut)?;
-        if literals > dst.len() - written {
-            if !PREFIX {
-                return Err(full);
-            }
-            literals = dst.len() - written;
-        }
-        let from = src[read..].get(..literals).ok_or(cut)?;
-        dst[written..written + literals].copy_from_slice(from);
-        read += literals;
-        written += literals;
-        if read == src.len() || (PREFIX && written == dst.len()) {
-            return Ok(written);
-        }
+struct Decoder<'a, const PREFIX: bool> {
+    src: &'a [u8],
+    dict: &'a [u8],
+    dst: &'a mut [u8],
+    read: usize,
+    written: usize,
+}
 
-        let &[low, high] = src[read..].get(..2).ok_or(cut)? else { return Err(cut) };
-        read += 2;
-        let distance = usize::from(u16::from_le_bytes([low, high]));
-        let mut matched = length(src, &mut read, usize::from(token & 15)).ok_or(cut)?.saturating_add(4);
-        if distance == 0 || distance > written + dict.len() {
-            return Err(LzError::DistanceTooFar { distance, available: written + dict.len() });
-        }
-        if matched > dst.len() - written {
-            if !PREFIX {
-                return Err(full);
+impl<const PREFIX: bool> Job for Decoder<'_, PREFIX> {
+    type Output = Result<usize, LzError>;
+
+    #[inline(always)]
+    fn run<V: Vectors>(mut self, vectors: V) -> Self::Output {
+        loop {
+            let plain = Plain { src: self.src, dst: self.dst, read: self.read, written: self.written };
+            let stop = vectors.outline(plain);
+            (self.read, self.written) = (stop.read, stop.written);
+            let token = match stop.token {
+                Some(token) => token,
+                None => {
+                    let token = self.token()?;
+                    if self.exact_literals(vectors, token)? {
+                        return Ok(self.written);
+                    }
+                    token
+                }
+            };
+            if self.exact_match(vectors, token)? {
+                return Ok(self.written);
             }
-            matched = dst.len() - written;
-        }
-        for _ in 0..matched {
-            dst[written] =
-                if distance > written { dict[dict.len() + written - distance] } else { dst[written - distance] };
-            written += 1;
-        }
-        if PREFIX && written == dst.len() {
-            return Ok(written);
         }
     }
 }
 
-/// A length whose four bits in the token are `nibble`: 15 goes on with bytes up to the first that is not 255.
-fn length(src: &[u8], read: &mut usize, nibble: usize) -> Option<usize> {
-    let mut total = nibble;
-    if nibble == 15 {
-        loop {
-            let byte = *src.get(*read)?;
-            *read += 1;
-            total = total.saturating_add(usize::from(byte));
-            if byte != 255 {
+impl<const PREFIX: bool> Decoder<'_, PREFIX> {
+    #[inline(always)]
+    fn token(&mut self) -> Result<u8, LzError> {
+        let Some(&token) = self.src.get(self.read) else {
+            // Only the match of a sequence before this one can have ended here.
+            return Err(if self.read == 0 { self.cut() } else { LzError::BadEnd { read: self.read } });
+        };
+        self.read += 1;
+        Ok(token)
+    }
+
+    /// Copies the literals of a sequence. Returns whether the output is complete.
+    #[inline(always)]
+    fn exact_literals<V: Vectors>(&mut self, vectors: V, token: u8) -> Result<bool, LzError> {
+        let len = self.length(usize::from(token >> 4))?;
+        let len = self.fitted(len)?;
+        let end = self.written + len;
+        let literals = self.src.get(self.read..self.read + len).ok_or(self.cut())?;
+        copy::literals_exact(vectors, literals, &mut self.dst[self.written..end]);
+        self.read += len;
+        self.written = end;
+        Ok(self.read == self.src.len() || self.is_full())
+    }
+
+    /// Copies the match of a sequence. Returns whether the output is complete.
+    #[inline(always)]
+    fn exact_match<V: Vectors>(&mut self, vectors: V, token: u8) -> Result<bool, LzError> {
+        let Some(&[low, high]) = self.src.get(self.read..self.read + 2) else { return Err(self.cut()) };
+        self.read += 2;
+        let distance = usize::from(u16::from_le_bytes([low, high]));
+        let len = self.length(usize::from(token & 15))? + MIN_MATCH;
+        let available = self.written + self.dict.len();
+        if distance == 0 || distance > available {
+            return Err(LzError::DistanceTooFar { distance, available });
+        }
+        let mut len = self.fitted(len)?;
+        if distance > self.written {
+            let back = distance - self.written;
+            let part = len.min(back);
+            let from = &self.dict[self.dict.len() - back..][..part];
+            copy::literals_exact(vectors, from, &mut self.dst[self.written..self.written + part]);
+            self.written += part;
+            len -= part;
+        }
+        if len > 0 {
+            copy::match_inside(vectors, self.dst, self.written, distance, len);
+            self.written += len;
+        }
+        Ok(self.is_full())
+    }
+
+    /// The length of which the token has `bits`.
+    #[inline(always)]
+    fn length(&mut self, bits: usize) -> Result<usize, LzError> {
+        if bits < EXTENDED {
+            return Ok(bits);
+        }
+        let (more, next) = extension(self.src, self.read).ok_or(self.cut())?;
+        self.read = next;
+        Ok(EXTENDED + more)
+    }
+
+    /// As much of `len` bytes as there is room for; too little room is an error unless a prefix is wanted.
+    #[inline(always)]
+    fn fitted(&self, len: usize) -> Result<usize, LzError> {
+        let room = self.dst.len() - self.written;
+        if len <= room || PREFIX {
+            return Ok(len.min(room));
+        }
+        Err(LzError::OutputFull { written: self.written, room: self.dst.len() })
+    }
+
+    fn is_full(&self) -> bool {
+        PREFIX && self.written == self.dst.len()
+    }
+
+    fn cut(&self) -> LzError {
+        LzError::InputEnded { input: self.src.len() }
+    }
+}
+
+/// Decodes sequences while they are far enough from the ends of input and output.
+struct Plain<'a> {
+    src: &'a [u8],
+    dst: &'a mut [u8],
+    read: usize,
+    written: usize,
+}
+
+/// Where [`Plain`] stopped: before a token, or after the literals of the sequence with the token given.
+struct Stop {
+    read: usize,
+    written: usize,
+    token: Option<u8>,
+}
+
+impl Job for Plain<'_> {
+    type Output = Stop;
+
+    #[inline(always)]
+    fn run<V: Vectors>(self, vectors: V) -> Stop {
+        let Self { src, dst, read, written } = self;
+        plain_sequences(vectors, src, dst, read, written)
+    }
+}
+
+#[inline(always)]
+fn plain_sequences<V: Vectors>(vectors: V, src: &[u8], dst: &mut [u8], mut read: usize, mut written: usize) -> Stop {
+    let (Some(last_read), Some(last_written), Some(last_over)) =
+        (src.len().checked_sub(PLAIN_INPUT), dst.len().checked_sub(PLAIN_OUTPUT), dst.len().checked_sub(OVER))
+    else {
+        return Stop { read, written, token: None };
+    };
+    while read <= last_read && written <= last_written {
+        // SAFETY: `read` is at most `last_read`.
+        let token = unsafe { *src.get_unchecked(read) };
+        let literals = usize::from(token >> 4);
+        // Behind token, literals and distance.
+        let mut after = opaque(read + 3);
+        if likely(literals < EXTENDED) {
+            // SAFETY: PLAIN_INPUT is 16 bytes and more behind the token, PLAIN_OUTPUT more than 16 bytes.
+            unsafe { copy::chunk::<16>(src, read + 1, dst, written) };
+            after += literals;
+            written += literals;
+        } else {
+            // SAFETY: the token is not the last byte of PLAIN_INPUT.
+            let Some((more, from)) = (unsafe { extension_inside(src, read + 1) }) else { break };
+            let literals = EXTENDED + more;
+            if from + literals + OVER > src.len() || written + literals > last_over {
                 break;
             }
+            // SAFETY: the comparisons above.
+            unsafe { copy::literals_over(vectors, src, from, dst, written, literals) };
+            after = from + literals + 2;
+            written += literals;
+        }
+
+        // From here on, 32 bytes can be written: PLAIN_OUTPUT had them behind plain literals, and OVER is more. Also
+        // there is a byte at `after`: PLAIN_INPUT had it behind plain literals, and OVER is more.
+        // SAFETY: `after` is inside, and behind at least the token and two bytes.
+        let distance = usize::from(unsafe { load_u16(src, after - 2) });
+        let at_match = Stop { read: after - 2, written, token: Some(token) };
+        if unlikely(distance > written) {
+            return at_match;
+        }
+        let bits = usize::from(token & 15);
+        if likely(bits < EXTENDED) {
+            if likely(distance >= 8) {
+                // In pieces: a load that is not inside one of the latest stores has to wait for them.
+                // SAFETY: the distance is from 8 to `written`, and 32 bytes can be written.
+                unsafe { copy::match_chunk::<8>(dst, written, distance) };
+                // SAFETY: as above.
+                unsafe { copy::match_chunk::<8>(dst, written + 8, distance) };
+                // SAFETY: as above.
+                unsafe { copy::match_chunk::<2>(dst, written + 16, distance) };
+            } else if distance != 0 {
+                // SAFETY: the distance is from 1 to 7 and to `written`, and 32 bytes can be written.
+                unsafe { copy::short_period(vectors, dst, written, distance) };
+            } else {
+                return at_match;
+            }
+            read = after;
+            written += MIN_MATCH + bits;
+        } else {
+            // SAFETY: `after` is inside.
+            let Some((more, next)) = (unsafe { extension_inside(src, after) }) else { return at_match };
+            let end = written + EXTENDED + MIN_MATCH + more;
+            if end > last_over || distance == 0 {
+                return at_match;
+            }
+            // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
+            unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
+            read = next;
+            written = end;
         }
     }
-    Some(total)
+    Stop { read, written, token: None }
+}
+
+/// # Safety
+/// `at + 2` is at most `src.len()`.
+#[inline(always)]
+unsafe fn load_u16(src: &[u8], at: usize) -> u16 {
+    debug_assert!(at + 2 <= src.len());
+    // SAFETY: the caller has `at` inside `src`.
+    let start = unsafe { src.as_ptr().add(at) };
+    // SAFETY: and the byte behind it too.
+    u16::from_le(unsafe { start.cast::<u16>().read_unaligned() })
 }

@@ -1,0 +1,40 @@
+//! Hints for the compiler.
+
+/// The condition, which mostly holds: what is done when it does not goes out of line.
+#[inline(always)]
+pub(crate) fn likely(condition: bool) -> bool {
+    if !condition {
+        cold();
+    }
+    condition
+}
+
+/// The condition, which mostly does not hold.
+#[inline(always)]
+pub(crate) fn unlikely(condition: bool) -> bool {
+    if condition {
+        cold();
+    }
+    condition
+}
+
+#[cold]
+#[inline(always)]
+fn cold() {}
+
+/// The value, which the compiler then cannot merge with what is computed from it.
+///
+/// The position of the next sequence is the longest chain of dependent steps in a decoder. A constant in the sum has to
+/// be added while the token is still being loaded; the compiler would add it last.
+#[inline(always)]
+pub(crate) fn opaque(value: usize) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let mut value = value;
+        // SAFETY: it is no instruction at all.
+        unsafe { core::arch::asm!("/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags)) };
+        value
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    value
+}
