@@ -3,8 +3,9 @@
 
 usage: select.py WHOLE_SET
 
-Greedy set cover: a file is taken as long as it shows something that no smaller one has shown. Run it again when the
-whole set grows or when `shown_by` learns of a new thing to cover; it rewrites the files and the manifests here.
+Chunks by greedy set cover: a file is taken as long as it shows something that no smaller one has shown. Frames by their
+size. Run it again when the whole set grows or when `shown_by` learns of a new thing to cover; it rewrites the files and
+the manifests here, but for those of `early` and `extra`.
 """
 
 import json
@@ -15,6 +16,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KINDS = {"blosc1": ["blosc1-chunk"], "blosc2": ["chunk", "vlchunk", "lazychunk"]}
+FRAME_KINDS = ["cframe", "sframe", "cframe-at-offset"]
+LARGEST_FRAME = 20_000
+HOSTILE_KINDS = ["hostile-frame"]
 # Threaded writers' files are large because they need many blocks; extra/ has a small one.
 LARGEST = 64 * 1024
 # One of each kernel's special cases and neighbours; any other width stands for the general case.
@@ -75,17 +79,31 @@ def eligible(entry, kinds):
     return entry["kind"] in kinds and not upstream and entry["size"] <= LARGEST
 
 
-def keep(whole, name, kinds):
+def small_frames(entries):
+    return [entry for entry in entries if entry["kind"] in FRAME_KINDS and entry["size"] <= LARGEST_FRAME]
+
+
+def copy(source, target):
+    """A sparse frame is a directory."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.isdir(source):
+        os.makedirs(target)
+        for name in os.listdir(source):
+            shutil.copyfile(os.path.join(source, name), os.path.join(target, name))
+    else:
+        shutil.copyfile(source, target)
+
+
+def keep(whole, name, chosen):
+    """Keeps the entries that the function `chosen` takes from the manifest."""
     with open(os.path.join(whole, name, "manifest.json")) as file:
         manifest = json.load(file)
-    manifest["files"] = choose([entry for entry in manifest["files"] if eligible(entry, kinds)])
+    manifest["files"] = chosen(manifest["files"])
     manifest.pop("skipped", None)
     target = os.path.join(HERE, name)
     shutil.rmtree(target, ignore_errors=True)
     for entry in manifest["files"]:
-        path = os.path.join(target, entry["file"])
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        shutil.copyfile(os.path.join(whole, name, entry["file"]), path)
+        copy(os.path.join(whole, name, entry["file"]), os.path.join(target, entry["file"]))
     with open(os.path.join(target, "manifest.json"), "w") as file:
         json.dump(manifest, file, separators=(",", ":"))
         file.write("\n")
@@ -97,4 +115,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     for name, kinds in KINDS.items():
-        keep(sys.argv[1], name, kinds)
+        chunks = lambda entries: choose([entry for entry in entries if eligible(entry, kinds)])
+        keep(sys.argv[1], name, lambda entries: chunks(entries) + small_frames(entries))
+    keep(sys.argv[1], "hostile", lambda entries: [entry for entry in entries if entry["kind"] in HOSTILE_KINDS])

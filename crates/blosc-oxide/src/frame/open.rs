@@ -152,7 +152,7 @@ fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits: Limits) ->
     let layer = state.vlmetalayers.take_chunk(checksums::LAYER_NAME);
     let index = read_index(index_bytes, &state, generation, limits)?;
     // The early writers lost the size of chunks when the last one was shorter.
-    if generation == Generation::Beta1 && state.chunksize == ChunkSize::Unknown {
+    if generation == Generation::Beta1 && nchunks_by_size(&state) != Some(index.len()) {
         state.chunksize = ChunkSize::Variable;
     }
     let trailer = trailer.to_vec();
@@ -183,15 +183,22 @@ fn read_index(bytes: &[u8], state: &State, generation: Generation, limits: Limit
         return Ok(Index::new());
     }
     let index = Index::parse(bytes, limits)?;
-    let expected = match state.chunksize {
-        // What the first betas stored there cannot be relied upon.
-        _ if generation == Generation::Beta1 => return Ok(index),
-        ChunkSize::Fixed(size) => usize::try_from(state.nbytes.div_ceil(size as u64)).unwrap_or(usize::MAX),
-        ChunkSize::Unknown => 0,
-        ChunkSize::Variable => index.len(),
-    };
+    // What the first betas stored there cannot be relied upon.
+    if generation == Generation::Beta1 {
+        return Ok(index);
+    }
+    let expected = nchunks_by_size(state).unwrap_or(index.len());
     if index.len() != expected {
         bail!(Corrupt, "frame index: {} chunks, but {} bytes make {expected}", index.len(), state.nbytes);
     }
     Ok(index)
+}
+
+/// How many chunks the data must be in; `None` if they are of any size.
+fn nchunks_by_size(state: &State) -> Option<usize> {
+    match state.chunksize {
+        ChunkSize::Fixed(size) => usize::try_from(state.nbytes.div_ceil(size as u64)).ok(),
+        ChunkSize::Unknown => Some(0),
+        ChunkSize::Variable => None,
+    }
 }

@@ -13,9 +13,11 @@ pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
 pub(crate) use state::{ChunkSize, State};
 pub(crate) use store::{ChunkStore, NewChunk, Slot};
 
-use crate::chunk::{Compressor, Decompressor, Options};
+use crate::chunk::{Compressor, Decompressor, Options, SplitMode};
+use crate::codec::Codec;
 use crate::error::{Result, error};
 use crate::exec::lock;
+use crate::filter::Pipeline;
 use crate::limits::Limits;
 use std::sync::{Mutex, OnceLock};
 use store::MemoryStore;
@@ -79,6 +81,42 @@ impl SuperChunk {
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// The codec that buffers are compressed with. Ready chunks that were added may have another one.
+    #[must_use]
+    pub fn codec(&self) -> Codec {
+        self.state.codec
+    }
+
+    /// The level that buffers are compressed with.
+    #[must_use]
+    pub fn level(&self) -> u8 {
+        self.state.level
+    }
+
+    /// The filters that buffers go through.
+    #[must_use]
+    pub fn pipeline(&self) -> Pipeline {
+        self.state.pipeline
+    }
+
+    /// When blocks are split into streams.
+    #[must_use]
+    pub fn split(&self) -> SplitMode {
+        self.state.split
+    }
+
+    /// The size of blocks that was asked for; `None` if it is chosen for each chunk.
+    #[must_use]
+    pub fn blocksize(&self) -> Option<usize> {
+        (self.state.blocksize > 0).then_some(self.state.blocksize)
+    }
+
+    /// Whether each chunk gets a dictionary.
+    #[must_use]
+    pub fn has_dict(&self) -> bool {
+        self.state.dict
     }
 
     /// The size of an item.

@@ -9,6 +9,8 @@ use std::ops::Range;
 
 /// What is read of a chunk before it is known how long it is. Most small chunks are there then.
 const HEAD_LEN: usize = 4096;
+/// The longest header of a chunk.
+const HEADER_LEN: usize = 32;
 /// Chunks up to this size are read whole: a second read costs more than it saves.
 const SMALL_CHUNK: usize = 64 << 10;
 
@@ -220,7 +222,7 @@ impl SuperChunk {
     }
 
     fn stored_header(&self, index: usize, reader: &mut Reader) -> Result<Header> {
-        let read = self.store.read_head(index, HEAD_LEN, &mut reader.bytes).map_err(at_chunk(index))?;
+        let read = self.store.read_head(index, HEADER_LEN, &mut reader.bytes).map_err(at_chunk(index))?;
         Header::parse(&reader.bytes[..read]).map_err(at_chunk(index))
     }
 
@@ -267,6 +269,9 @@ impl SuperChunk {
                     let header = self.with_reader(|reader| self.stored_header(index, reader))?;
                     at = at.saturating_add(header.nbytes() as u64);
                 }
+            }
+            if at > self.state.nbytes {
+                bail!(Corrupt, "the first {} chunks hold {at} bytes, {} are announced", index + 1, self.state.nbytes);
             }
         }
         starts.push(at);
