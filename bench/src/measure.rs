@@ -1,0 +1,69 @@
+//! Two programs timed turn by turn, so that what disturbs the machine disturbs both.
+
+use std::time::{Duration, Instant};
+
+/// What a comparison measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair {
+    /// Nanoseconds for one run of ours, the median.
+    pub(crate) ours: f64,
+    /// Nanoseconds for one run of theirs, the median.
+    pub(crate) theirs: f64,
+    /// How many times as fast ours is: the median of the ratios of neighbours.
+    pub(crate) ratio: f64,
+}
+
+/// How long and how often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// How long one sample takes at least.
+    pub(crate) sample: Duration,
+    /// How many samples of each are taken.
+    pub(crate) samples: usize,
+}
+
+impl Effort {
+    pub(crate) const QUICK: Self = Self { sample: Duration::from_micros(400), samples: 9 };
+    pub(crate) const FULL: Self = Self { sample: Duration::from_millis(2), samples: 25 };
+}
+
+/// Times `ours` and `theirs` in turns.
+pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> Pair {
+    let runs = [runs(effort, &mut ours), runs(effort, &mut theirs)];
+    let mut samples = [Vec::new(), Vec::new()];
+    for turn in 0..effort.samples {
+        // Who goes first changes with every turn.
+        for side in [turn % 2, 1 - turn % 2] {
+            let elapsed = if side == 0 { time(runs[0], &mut ours) } else { time(runs[1], &mut theirs) };
+            samples[side].push(elapsed.as_secs_f64() * 1e9 / runs[side] as f64);
+        }
+    }
+    let ratios = samples[0].iter().zip(&samples[1]).map(|(ours, theirs)| theirs / ours).collect();
+    let [ours, theirs] = samples.map(median);
+    Pair { ours, theirs, ratio: median(ratios) }
+}
+
+/// How many runs make a sample.
+fn runs(effort: Effort, action: &mut impl FnMut()) -> u32 {
+    let once = time(1, action).min(time(1, action)).max(Duration::from_nanos(20));
+    u32::try_from(effort.sample.as_nanos().div_ceil(once.as_nanos())).unwrap_or(u32::MAX).max(1)
+}
+
+fn time(runs: u32, action: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..runs {
+        action();
+    }
+    start.elapsed()
+}
+
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The geometric mean.
+pub(crate) fn geomean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value.ln(), count + 1));
+    (sum / f64::from(count)).exp()
+}
