@@ -15,7 +15,7 @@ fn decompressor() -> Decompressor {
 /// Every chunk of the repository, small ones whole and large ones not at all.
 fn small_chunks() -> Vec<(String, Vec<u8>)> {
     let golden = Golden::repository();
-    let entries = ["blosc1", "blosc2", "extra"].iter().flat_map(|set| golden.entries(set));
+    let entries = golden.chunks().into_iter();
     let mut chunks: Vec<_> =
         entries.map(|entry| (entry.file.clone(), entry.read())).filter(|(_, bytes)| bytes.len() < 4_000).collect();
     chunks.extend(many_blocks());

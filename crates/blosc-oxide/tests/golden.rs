@@ -1,7 +1,7 @@
 //! Every chunk that others wrote decodes to the bytes it was made from, and is described as its manifest says.
 
 use blosc_oxide::{Chunk, Codec, Decompressor, Header, LazyChunk, Special};
-use testkit::golden::{Compat, CompatFile, Entry, Golden};
+use testkit::golden::{CHUNK_KINDS, Compat, CompatFile, Entry, Golden};
 use testkit::serde_json::Value;
 use testkit::sha256_hex;
 
@@ -9,8 +9,6 @@ use testkit::sha256_hex;
 const SHARED_BLOSC1: usize = 271;
 const SHARED_BLOSC2: usize = 577;
 const COMPAT_CHUNKS: usize = 38;
-
-const CHUNK_KINDS: [&str; 5] = ["blosc1-chunk", "blosc1-pack_array", "chunk", "vlchunk", "lazychunk"];
 
 /// The chunks of a set that are on this machine.
 fn chunks(golden: &Golden, set: &str) -> Vec<Entry> {

@@ -6,7 +6,7 @@ use testkit::mutate;
 
 fn small_chunks() -> impl Iterator<Item = (Entry, Vec<u8>)> {
     let golden = Golden::repository();
-    let entries: Vec<Entry> = ["blosc1", "blosc2", "extra"].iter().flat_map(|set| golden.entries(set)).collect();
+    let entries: Vec<Entry> = golden.chunks();
     entries.into_iter().map(|entry| (entry.clone(), entry.read())).filter(|(_, bytes)| bytes.len() < 10_000)
 }
 

@@ -40,8 +40,8 @@ pub struct Decompressor {
 /// What each worker keeps.
 #[derive(Default)]
 pub(super) struct Scratch {
-    codec: DecodeState,
-    filtered: Vec<u8>,
+    pub(super) codec: DecodeState,
+    pub(super) filtered: Vec<u8>,
     /// A whole block of which only a part is wanted.
     pub(super) block: Vec<u8>,
 }
@@ -247,6 +247,10 @@ impl BlockSource<'_, '_> {
 
     /// Decodes the block and puts the bytes from `from` on into `out`.
     pub(super) fn decode_part_into(self, from: usize, out: &mut [u8]) -> Result<()> {
+        let is_done = self.decoder.decode_part(self.index, from, out, self.scratch);
+        if is_done.map_err(|error| error.within(format_args!("block {}", self.index)))? {
+            return Ok(());
+        }
         let len = self.len()?;
         let mut block = std::mem::take(&mut self.scratch.block);
         let whole = room(&mut block, len);
@@ -297,10 +301,10 @@ impl<'o> Queue<'o, '_> {
 }
 
 /// Everything that the blocks of one chunk have in common.
-struct BlockDecoder<'d> {
-    plan: Plan<'d>,
-    stages: Stages<'d>,
-    how: Decoding<'d>,
+pub(super) struct BlockDecoder<'d> {
+    pub(super) plan: Plan<'d>,
+    pub(super) stages: Stages<'d>,
+    pub(super) how: Decoding<'d>,
     refers_to_first_block: bool,
     blocksize: usize,
     nbytes: usize,

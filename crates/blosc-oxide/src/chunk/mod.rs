@@ -12,6 +12,7 @@ mod header;
 mod items;
 mod lazy;
 mod options;
+mod partial;
 mod plan;
 mod plugins;
 mod special;

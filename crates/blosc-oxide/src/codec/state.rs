@@ -127,6 +127,30 @@ impl DecodeState {
     }
 }
 
+impl DecodeState {
+    /// Decompresses `src` into `dst`, but perhaps no more than the first `wanted` bytes of it.
+    pub(crate) fn decompress_prefix(
+        &mut self,
+        how: &Decoding<'_>,
+        src: &[u8],
+        wanted: usize,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let written = match how.codec {
+            Codec::BloscLz => blosclz::decompress_prefix(src, &mut dst[..wanted])?,
+            #[cfg(feature = "lz4")]
+            Codec::Lz4 | Codec::Lz4Hc => {
+                lz4::decompress_prefix(src, how.dict.map(|dict| dict.bytes), &mut dst[..wanted])?
+            }
+            _ => return self.decompress(how, src, dst),
+        };
+        if written != wanted {
+            bail!(Corrupt, "{}: {} bytes decode to {written}, not to {wanted} or more", how.codec, src.len());
+        }
+        Ok(())
+    }
+}
+
 /// Why there is nothing to run for `codec`.
 pub(crate) fn missing(codec: Codec) -> Error {
     match codec {

@@ -80,6 +80,15 @@ impl<'p> Stages<'p> {
         self.stages.iter().flatten().all(|stage| matches!(stage, Stage::Shuffle { .. }))
     }
 
+    /// The group size of the shuffle, if that is all there is to do.
+    pub(crate) fn lone_shuffle(&self) -> Option<usize> {
+        let mut stages = self.stages.iter().flatten();
+        match (stages.next(), stages.next()) {
+            (Some(&Stage::Shuffle { group }), None) => Some(group),
+            _ => None,
+        }
+    }
+
     /// Applies all filters to `src`. The result is in `src` itself, `a` or `b`, all of the same length.
     pub(crate) fn forward<'b>(
         &self,

@@ -56,7 +56,16 @@ impl Golden {
         let files = manifest["files"].as_array().unwrap_or_else(|| panic!("{}: no list of files", path.display()));
         files.iter().map(|entry| Entry::new(self, set, entry)).collect()
     }
+
+    /// The entries of all sets of chunks that are chunks, lazy ones included.
+    pub fn chunks(&self) -> Vec<Entry> {
+        let entries = ["blosc1", "blosc2", "extra"].iter().flat_map(|set| self.entries(set));
+        entries.filter(|entry| CHUNK_KINDS.contains(&entry.kind.as_str())).collect()
+    }
 }
+
+/// The kinds of entries that are one chunk.
+pub const CHUNK_KINDS: [&str; 5] = ["blosc1-chunk", "blosc1-pack_array", "chunk", "vlchunk", "lazychunk"];
 
 /// One file of a golden set.
 #[derive(Debug, Clone)]

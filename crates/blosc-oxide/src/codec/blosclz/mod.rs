@@ -1,10 +1,20 @@
 //! BloscLZ, from our own kernels.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result, error};
 use blosc_kernels::blosclz;
+use blosc_kernels::lz::LzError;
 
 pub(super) use blosclz::Encoder;
 
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize> {
-    blosclz::decompress(src, dst).map_err(|error| Error::new(ErrorKind::Corrupt, format!("blosclz: {error}")))
+    blosclz::decompress(src, dst).map_err(corrupt)
+}
+
+/// Stops when `dst` is full.
+pub(super) fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    blosclz::decompress_prefix(src, dst).map_err(corrupt)
+}
+
+fn corrupt(error: LzError) -> Error {
+    error!(Corrupt, "blosclz: {error}")
 }
