@@ -5,9 +5,7 @@
 
 use super::decode::{keep_first, room};
 use super::dict;
-use super::header::{
-    BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, VERSION_BLOSC1, VERSION_BLOSC2, flag, flag2,
-};
+use super::header::{BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, VERSION_BLOSC1, flag, flag2};
 use super::options::{Format, Options};
 use super::tuning::SplitRule;
 use super::{blosc1, tuning};
@@ -291,7 +289,7 @@ impl Compressor {
     fn finish(&self, layout: &Layout, flags: u8, blosc2_flags: u8, cbytes: usize, out: &mut [u8]) -> usize {
         let options = &self.options;
         let fields = Fields {
-            version: if options.format == Format::Blosc1 { VERSION_BLOSC1 } else { VERSION_BLOSC2 },
+            version: options.version(),
             codec_version: codec_version(options),
             flags,
             typesize: u8::try_from(layout.typesize).unwrap_or(1),
@@ -535,7 +533,7 @@ fn filter_all(
 /// What the options make of each block.
 pub(super) fn stages(options: &Options) -> Result<Stages<'_>> {
     let element =
-        Element { typesize: stored_typesize(options.typesize), blosc1_bitshuffle: options.format == Format::Blosc1 };
+        Element { typesize: stored_typesize(options.typesize), blosc1_bitshuffle: options.version() == VERSION_BLOSC1 };
     Stages::for_encoding(&options.pipeline, element, &options.plugins.filters)
 }
 

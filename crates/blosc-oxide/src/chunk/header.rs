@@ -416,8 +416,10 @@ impl Header {
         if self.fields.flags & flag::NOT_SPLIT != 0 {
             return false;
         }
-        // Writers before 1.11 had no flag for it and split by this rule.
-        self.fields.version != VERSION_BLOSC1 || super::blosc1::can_split(self.typesize(), self.blocksize)
+        // Writers before 1.11, and so the first alphas, had no flag for it and split by this rule; those that had it kept
+        // to the rule.
+        let may_lack_flag = self.fields.version <= VERSION_FIVE_FILTERS && !self.is_extended();
+        !may_lack_flag || super::blosc1::can_split(self.typesize(), self.blocksize)
     }
 
     /// What all items are, if they are all the same.

@@ -1,6 +1,6 @@
 //! How a chunk is to be written.
 
-use super::header::MAX_BLOCKSIZE;
+use super::header::{MAX_BLOCKSIZE, VERSION_BLOSC1, VERSION_BLOSC2, VERSION_FIVE_FILTERS};
 use super::plugins::Plugins;
 use crate::codec::{Codec, missing};
 use crate::error::{Result, bail};
@@ -61,6 +61,7 @@ pub struct Options {
     pub(crate) blocksize: Option<usize>,
     pub(crate) dict: bool,
     pub(crate) format: Format,
+    alpha: bool,
     pub(crate) threads: Threads,
     pub(crate) plugins: Plugins,
 }
@@ -80,6 +81,7 @@ impl Options {
             blocksize: None,
             dict: false,
             format: Format::default(),
+            alpha: false,
             threads: Threads::default(),
             plugins: Plugins::new(),
         }
@@ -153,6 +155,14 @@ impl Options {
         self
     }
 
+    /// Makes Blosc1 chunks those that the first alphas of C-Blosc2 wrote: version 3, and the bit shuffle of today. They
+    /// exist in packed super-chunks only, so [`Format`] does not offer them.
+    #[must_use]
+    pub(crate) fn alpha(mut self, alpha: bool) -> Self {
+        self.alpha = alpha;
+        self
+    }
+
     /// Sets where blocks are worked on.
     #[must_use]
     pub fn threads(mut self, threads: Threads) -> Self {
@@ -216,6 +226,15 @@ impl Options {
         match ids[..] {
             [] | [Filter::Shuffle | Filter::BitShuffle] => Ok(()),
             _ => bail!(InvalidArgument, "a Blosc1 chunk can have shuffle or bitshuffle, not {}", self.pipeline),
+        }
+    }
+
+    /// The version that goes into the header.
+    pub(super) fn version(&self) -> u8 {
+        match self.format {
+            Format::Blosc1 if self.alpha => VERSION_FIVE_FILTERS,
+            Format::Blosc1 => VERSION_BLOSC1,
+            Format::Blosc2 => VERSION_BLOSC2,
         }
     }
 
