@@ -70,6 +70,40 @@ impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
     }
 }
 
+impl<T: ReadAt + ?Sized> ReadAt for &T {
+    fn len(&self) -> io::Result<u64> {
+        (**self).len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(position, buffer)
+    }
+}
+
+impl<T: Storage + ?Sized> ReadAt for &mut T {
+    fn len(&self) -> io::Result<u64> {
+        (**self).len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(position, buffer)
+    }
+}
+
+impl<T: Storage + ?Sized> Storage for &mut T {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        (**self).write_at(position, bytes)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        (**self).set_len(len)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        (**self).sync()
+    }
+}
+
 impl<T: Storage + ?Sized> Storage for Box<T> {
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
         (**self).write_at(position, bytes)
