@@ -39,6 +39,7 @@ mod exec;
 mod filter;
 mod frame;
 mod limits;
+mod packed;
 mod schunk;
 mod storage;
 
@@ -52,6 +53,10 @@ pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
 pub use frame::{Damage, Durability, Frame, FrameLayout, FrameOptions, Verification};
 pub use limits::Limits;
+pub use packed::{
+    PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
+    PackedWriter,
+};
 pub use schunk::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
 pub use storage::{Directory, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt, Storage};
 

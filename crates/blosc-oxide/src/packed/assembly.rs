@@ -1,0 +1,175 @@
+//! Putting chunks into a storage so that a crash at any moment leaves what was there before.
+//!
+//! New chunks and a new offset table go after the current end. Nothing refers to them until the header is written over,
+//! in one write that lies inside one sector.
+
+use super::header::{Body, HEADER_LEN, OFFSET_LEN, PackedHeader, PackedSpecial, Specials};
+use super::table;
+use crate::chunk::Header;
+use crate::error::{Result, bail, error};
+use crate::storage::Storage;
+use std::io;
+
+/// The sizes and offsets of the format are signed.
+const MAX_SIZE: u64 = i64::MAX as u64;
+
+/// A super-chunk that grows.
+#[derive(Debug)]
+pub(super) struct Assembly<S> {
+    storage: S,
+    /// As it was last published.
+    header: PackedHeader,
+    offsets: Vec<u64>,
+    specials: Specials,
+    nbytes: u64,
+    /// Where the next bytes go.
+    end: u64,
+    is_durable: bool,
+    is_changed: bool,
+    is_poisoned: bool,
+}
+
+impl<S: Storage> Assembly<S> {
+    /// Makes a super-chunk without chunks in an empty storage.
+    pub(super) fn create(storage: S, header: PackedHeader) -> Result<Self> {
+        let len = storage.len()?;
+        if len != 0 {
+            bail!(InvalidArgument, "a new super-chunk needs an empty storage, there are {len} bytes in it");
+        }
+        let mut assembly = Self::resume(storage, header, Vec::new());
+        assembly.write(0, &header.to_bytes())?;
+        assembly.is_changed = true;
+        Ok(assembly)
+    }
+
+    /// Goes on with one that is there.
+    pub(super) fn resume(storage: S, header: PackedHeader, offsets: Vec<u64>) -> Self {
+        let &Body { nbytes, cbytes, specials, .. } = header.body();
+        Self {
+            storage,
+            header,
+            offsets,
+            specials,
+            nbytes,
+            end: cbytes,
+            is_durable: true,
+            is_changed: false,
+            is_poisoned: false,
+        }
+    }
+
+    /// Sets whether a commit waits for the disk.
+    pub(super) fn set_durable(&mut self, is_durable: bool) {
+        self.is_durable = is_durable;
+    }
+
+    /// The number of data chunks, committed or not.
+    pub(super) fn nchunks(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether there is something to commit, and no failed write that forbids it.
+    pub(super) fn can_commit(&self) -> bool {
+        self.is_changed && !self.is_poisoned
+    }
+
+    /// Adds a special chunk.
+    pub(super) fn put_special(&mut self, kind: PackedSpecial, chunk: &[u8]) -> Result<()> {
+        let offset = self.put(chunk, 0)?;
+        self.specials.set(kind, offset);
+        Ok(())
+    }
+
+    /// Adds a data chunk.
+    pub(super) fn put_data(&mut self, chunk: &[u8]) -> Result<()> {
+        let offset = self.put(chunk, OFFSET_LEN as u64)?;
+        self.offsets.push(offset);
+        Ok(())
+    }
+
+    /// Writes a chunk, counts its data and what else it adds, and returns where it starts.
+    fn put(&mut self, chunk: &[u8], extra: u64) -> Result<u64> {
+        let offset = self.end;
+        let nbytes = grown(self.nbytes, Header::parse(chunk)?.nbytes() as u64 + extra)?;
+        let end = grown(offset, chunk.len() as u64)?;
+        self.write(offset, chunk)?;
+        (self.nbytes, self.end) = (nbytes, end);
+        self.is_changed = true;
+        Ok(offset)
+    }
+
+    /// Publishes everything that was put.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        self.check_usable()?;
+        if !self.is_changed {
+            return Ok(());
+        }
+        let table = table::to_bytes(&self.offsets);
+        let cbytes = grown(self.end, table.len() as u64)?;
+        let nchunks = self.offsets.len() as u64;
+        let body = Body { nchunks, nbytes: self.nbytes, cbytes, specials: self.specials, table: self.end };
+        let header = self.header.with_body(body);
+        self.write(self.end, &table)?;
+        self.sync()?;
+        self.publish(header)?;
+        self.sync()?;
+        (self.header, self.end, self.is_changed) = (header, cbytes, false);
+        self.cut_to(cbytes)
+    }
+
+    /// Writes the header over. If that fails half-way, the former one is put back as far as the storage still can.
+    fn publish(&mut self, header: PackedHeader) -> Result<()> {
+        self.write(0, &header.to_bytes()).inspect_err(|_| {
+            let _ = self.storage.write_at(0, &self.header.to_bytes());
+        })
+    }
+
+    /// Takes away what a crash has left behind the end.
+    fn cut_to(&mut self, cbytes: u64) -> Result<()> {
+        if self.storage.len()? > cbytes {
+            let result = self.storage.set_len(cbytes);
+            self.guard(result, format_args!("cutting to {cbytes} bytes"))?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, position: u64, bytes: &[u8]) -> Result<()> {
+        debug_assert!(position >= self.header.cbytes() || bytes.len() == HEADER_LEN, "live bytes are not touched");
+        self.check_usable()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let result = self.storage.write_at(position, bytes);
+        self.guard(result, format_args!("writing {} bytes at {position}", bytes.len()))
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        if !self.is_durable {
+            return Ok(());
+        }
+        let result = self.storage.sync();
+        self.guard(result, format_args!("syncing"))
+    }
+
+    /// After a failure nobody knows what the storage holds, so that nothing more is written to it.
+    fn guard(&mut self, result: io::Result<()>, action: std::fmt::Arguments<'_>) -> Result<()> {
+        result.map_err(|cause| {
+            self.is_poisoned = true;
+            error!(Io, "packed super-chunk: {action}: {cause}").with_source(cause)
+        })
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.is_poisoned {
+            bail!(Poisoned, "packed super-chunk: an earlier write has failed, open it again");
+        }
+        Ok(())
+    }
+}
+
+fn grown(size: u64, by: u64) -> Result<u64> {
+    match size.checked_add(by).filter(|&sum| sum <= MAX_SIZE) {
+        Some(sum) => Ok(sum),
+        None => bail!(InvalidArgument, "packed super-chunk: {size} and {by} bytes are more than the format can count"),
+    }
+}

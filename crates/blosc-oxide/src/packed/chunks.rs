@@ -1,0 +1,37 @@
+//! One chunk after the other.
+
+use super::reader::PackedSuperChunk;
+use crate::chunk::Decompressor;
+use crate::error::Result;
+use crate::storage::ReadAt;
+use std::ops::Range;
+
+/// The data of the chunks of a packed super-chunk, from [`PackedSuperChunk::iter`].
+#[derive(Debug)]
+pub struct PackedChunks<'a, R> {
+    packed: &'a PackedSuperChunk<R>,
+    indices: Range<usize>,
+    /// Keeps its memory from one chunk to the next.
+    decompressor: Decompressor,
+}
+
+impl<'a, R: ReadAt> PackedChunks<'a, R> {
+    pub(super) fn new(packed: &'a PackedSuperChunk<R>) -> Self {
+        Self { packed, indices: 0..packed.nchunks(), decompressor: packed.decompressor() }
+    }
+}
+
+impl<R: ReadAt> Iterator for PackedChunks<'_, R> {
+    type Item = Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let index = self.indices.next()?;
+        Some(self.packed.decompress_chunk_with(&mut self.decompressor, index))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.indices.size_hint()
+    }
+}
+
+impl<R: ReadAt> ExactSizeIterator for PackedChunks<'_, R> {}
