@@ -51,14 +51,14 @@ pub use codec::{Codec, CodecContext, CodecPlugin};
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
-pub use frame::{Damage, Durability, Frame, FrameLayout, FrameOptions, Verification};
+pub use frame::{Damage, Frame, FrameLayout, FrameOptions, Verification};
 pub use limits::Limits;
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
     PackedWriter,
 };
 pub use schunk::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
-pub use storage::{Directory, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt, Storage};
+pub use storage::{Directory, Durability, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt, Storage};
 
 /// Compresses `data` into a chunk.
 ///

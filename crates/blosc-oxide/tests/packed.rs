@@ -1,7 +1,7 @@
 //! Packed super-chunks: those of others are read, ours come back, and neither damage nor a crash does harm.
 
 use blosc_oxide::{
-    Codec, Decompressor, ErrorKind, FileStorage, Filter, Limits, MemoryStorage, PackedOptions, PackedRelease,
+    Codec, Decompressor, Durability, ErrorKind, Filter, Limits, MemoryStorage, PackedOptions, PackedRelease,
     PackedSpecial, PackedSuperChunk, PackedWriter, ReadAt, Result, Threads,
 };
 use testkit::Rng;
@@ -46,11 +46,11 @@ fn awkward_buffers() -> Vec<Vec<u8>> {
 }
 
 fn contents<R: ReadAt>(packed: &PackedSuperChunk<R>) -> Result<Vec<Vec<u8>>> {
-    packed.iter().collect()
+    packed.chunks().collect()
 }
 
 fn open(bytes: &[u8]) -> PackedSuperChunk<&[u8]> {
-    PackedSuperChunk::new(bytes).unwrap()
+    PackedSuperChunk::open_in(bytes).unwrap()
 }
 
 fn int(bytes: &[u8], at: usize) -> usize {
@@ -129,7 +129,7 @@ mod files_of_others {
             let packed = open(&bytes);
             assert_eq!(contents(&packed).unwrap(), expected(), "{name}");
             assert_eq!(packed.nbytes().unwrap(), 60_000, "{name}");
-            assert_eq!(packed.read(19_998..40_003).unwrap(), expected().concat()[19_998..40_003], "{name}");
+            assert_eq!(packed.bytes(19_998..40_003).unwrap(), expected().concat()[19_998..40_003], "{name}");
             let header = packed.header();
             assert_eq!((header.codec(), header.level()), (codec, 5), "{name}");
             assert_eq!(header.filters().iter().collect::<Vec<_>>(), filters, "{name}");
@@ -144,11 +144,11 @@ mod files_of_others {
     fn they_are_appended_to_in_their_own_way() {
         for File { name, bytes, chunk_version, .. } in files() {
             let mut memory = MemoryStorage::new(bytes);
-            let mut writer = PackedWriter::new(&mut memory, 4).unwrap();
+            let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
             writer.append(&ramp(4999, 4)).unwrap();
             writer.append(&ramp(6001, 5)).unwrap();
             drop(writer);
-            let packed = PackedSuperChunk::new(&memory).unwrap();
+            let packed = PackedSuperChunk::open_in(&memory).unwrap();
             let all = [expected(), vec![ramp(4999, 4), ramp(6001, 5)]].concat();
             assert_eq!(contents(&packed).unwrap(), all, "{name}");
             assert_eq!(packed.chunk_header(4).unwrap().version(), chunk_version, "{name}");
@@ -183,7 +183,7 @@ mod writing {
                         let bytes = options.release(release).pack(&buffers).unwrap();
                         let packed = open(&bytes);
                         assert!(contents(&packed).unwrap() == buffers, "{what}");
-                        assert!(packed.read(0..whole.len() as u64).unwrap() == whole, "{what}");
+                        assert!(packed.bytes(0..whole.len() as u64).unwrap() == whole, "{what}");
                         assert_strict_layout(&bytes);
                     }
                 }
@@ -215,16 +215,16 @@ mod writing {
         for _ in 0..500 {
             let (a, b) = (rng.below(whole.len() + 1), rng.below(whole.len() + 1));
             let range = a.min(b)..a.max(b);
-            assert!(packed.read(range.start as u64..range.end as u64).unwrap() == whole[range.clone()], "{range:?}");
+            assert!(packed.bytes(range.start as u64..range.end as u64).unwrap() == whole[range.clone()], "{range:?}");
         }
         for range in [0..0, 0..1, 1..4, whole.len()..whole.len(), whole.len() - 1..whole.len()] {
-            assert_eq!(packed.read(range.start as u64..range.end as u64).unwrap(), whole[range]);
+            assert_eq!(packed.bytes(range.start as u64..range.end as u64).unwrap(), whole[range]);
         }
         let end = whole.len() as u64;
         for bad in [end..end + 1, end + 1..end + 1, u64::MAX - 1..u64::MAX, std::ops::Range { start: 5, end: 4 }] {
-            assert_eq!(packed.read(bad).unwrap_err().kind(), ErrorKind::InvalidArgument);
+            assert_eq!(packed.bytes(bad).unwrap_err().kind(), ErrorKind::InvalidArgument);
         }
-        assert_eq!(packed.decompress_chunk(buffers.len()).unwrap_err().kind(), ErrorKind::InvalidArgument);
+        assert_eq!(packed.decompress(buffers.len()).unwrap_err().kind(), ErrorKind::InvalidArgument);
     }
 
     #[test]
@@ -316,15 +316,14 @@ mod writing {
             assert_eq!(options.pack([[0]]).unwrap_err().kind(), ErrorKind::InvalidArgument, "{options:?}");
         }
         let full = MemoryStorage::new(vec![0]);
-        let error = PackedWriter::create(full, PackedOptions::new(1)).unwrap_err();
+        let error = PackedWriter::create_in(full, PackedOptions::new(1)).unwrap_err();
         assert_eq!(error.to_string(), "a new super-chunk needs an empty storage, there are 1 bytes in it");
     }
 
     #[test]
     fn files_are_written_and_read() {
         let path = std::env::temp_dir().join(format!("blosc-oxide-{}.b2packed", std::process::id()));
-        let file = FileStorage::create(&path).unwrap();
-        let mut writer = PackedWriter::create(file, PackedOptions::new(4)).unwrap();
+        let mut writer = PackedWriter::create(&path, PackedOptions::new(4)).unwrap();
         writer.append(&ramp(5000, 1)).unwrap();
         drop(writer);
         let mut writer = PackedWriter::open(&path, 4).unwrap();
@@ -345,9 +344,9 @@ mod writing {
                 let (packed, buffers) = (&packed, &buffers);
                 scope.spawn(move || {
                     for index in (first..20).chain(0..first) {
-                        assert_eq!(packed.decompress_chunk(index).unwrap(), buffers[index]);
+                        assert_eq!(packed.decompress(index).unwrap(), buffers[index]);
                         let range = index as u64 * 12_000 + 5..index as u64 * 12_000 + 99;
-                        assert_eq!(packed.read(range).unwrap(), buffers[index][5..99]);
+                        assert_eq!(packed.bytes(range).unwrap(), buffers[index][5..99]);
                     }
                 });
             }
@@ -373,8 +372,8 @@ mod layouts_of_others {
         }
         assert_eq!(contents(&open(&moved)).unwrap(), buffers);
         let mut memory = MemoryStorage::new(moved);
-        PackedWriter::new(&mut memory, 4).unwrap().append(&noise(700, 4)).unwrap();
-        let packed = PackedSuperChunk::new(&memory).unwrap();
+        PackedWriter::open_in(&mut memory, 4).unwrap().append(&noise(700, 4)).unwrap();
+        let packed = PackedSuperChunk::open_in(&memory).unwrap();
         assert_eq!(contents(&packed).unwrap(), [&buffers[..], &[noise(700, 4)]].concat());
         let mut copy = MemoryStorage::default();
         packed.copy_to(&mut copy).unwrap();
@@ -440,14 +439,14 @@ mod appending {
                 let options = PackedOptions::new(4).codec(Codec::Lz4).filters(filters.clone()).release(release);
                 let mut memory = MemoryStorage::new(options.pack(&buffers[2..5]).unwrap());
                 for (count, buffer) in buffers.iter().enumerate() {
-                    let mut writer = PackedWriter::new(&mut memory, 4).unwrap();
+                    let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
                     assert_eq!(writer.nchunks(), 3 + count);
                     writer.append(buffer).unwrap();
                     writer.commit().unwrap();
                     writer.commit().unwrap();
                 }
                 let all = [&buffers[2..5], &buffers[..]].concat();
-                let packed = PackedSuperChunk::new(&memory).unwrap();
+                let packed = PackedSuperChunk::open_in(&memory).unwrap();
                 assert!(contents(&packed).unwrap() == all, "{release:?} {filters:?}");
                 let version = if release == PackedRelease::Alpha2 { 2 } else { 3 };
                 assert_eq!(packed.chunk_header(all.len() - 1).unwrap().version(), version);
@@ -468,7 +467,7 @@ mod appending {
             assert_eq!(empty.len(), HEADER_LEN);
             assert_eq!(open(&empty).nbytes().unwrap(), 0);
             let mut memory = MemoryStorage::new(empty);
-            let mut writer = PackedWriter::new(&mut memory, 4).unwrap();
+            let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
             buffers.iter().for_each(|buffer| writer.append(buffer).unwrap());
             drop(writer);
             assert!(memory.as_bytes() == options.pack(&buffers).unwrap());
@@ -478,10 +477,10 @@ mod appending {
     #[test]
     fn what_is_not_committed_is_not_there() {
         let mut memory = MemoryStorage::new(PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap());
-        let mut writer = PackedWriter::new(&mut memory, 4).unwrap();
+        let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
         writer.append(&ramp(1000, 2)).unwrap();
         std::mem::forget(writer);
-        assert_eq!(contents(&PackedSuperChunk::new(&memory).unwrap()).unwrap(), [ramp(1000, 1)]);
+        assert_eq!(contents(&PackedSuperChunk::open_in(&memory).unwrap()).unwrap(), [ramp(1000, 1)]);
     }
 
     #[test]
@@ -489,10 +488,10 @@ mod appending {
         let mut bytes = PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap();
         bytes.extend(noise(10_000, 1));
         let mut memory = MemoryStorage::new(bytes);
-        drop(PackedWriter::new(&mut memory, 4).unwrap());
+        drop(PackedWriter::open_in(&mut memory, 4).unwrap());
         assert!(memory.as_bytes().len() > 10_000, "opening alone changes nothing");
-        PackedWriter::new(&mut memory, 4).unwrap().append(&ramp(1000, 2)).unwrap();
-        let packed = PackedSuperChunk::new(&memory).unwrap();
+        PackedWriter::open_in(&mut memory, 4).unwrap().append(&ramp(1000, 2)).unwrap();
+        let packed = PackedSuperChunk::open_in(&memory).unwrap();
         assert_eq!(contents(&packed).unwrap(), [ramp(1000, 1), ramp(1000, 2)]);
         assert_eq!(packed.header().cbytes(), memory.as_bytes().len() as u64);
     }
@@ -502,7 +501,7 @@ mod appending {
         let mut bytes = PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap();
         bytes[4] = 99;
         assert_eq!(contents(&open(&bytes)).unwrap(), [ramp(1000, 1)]);
-        assert!(PackedWriter::new(MemoryStorage::new(bytes), 4).is_err());
+        assert!(PackedWriter::open_in(MemoryStorage::new(bytes), 4).is_err());
     }
 }
 
@@ -532,24 +531,24 @@ mod damage {
 
     /// Reads all there is, in every way there is.
     fn read_all(bytes: &[u8]) -> Result<()> {
-        let packed = PackedSuperChunk::with_limits(bytes, limits())?.with_threads(Threads::serial());
+        let packed = PackedSuperChunk::open_with_limits(bytes, limits())?.with_threads(Threads::serial());
         for index in 0..packed.nchunks() {
             let _ = packed.chunk(index);
-            let _ = packed.decompress_chunk(index);
+            let _ = packed.decompress(index);
         }
         for kind in PackedSpecial::ALL {
             let _ = packed.special(kind);
         }
         let _ = contents(&packed);
-        let _ = packed.read(0..packed.nbytes()?);
+        let _ = packed.bytes(0..packed.nbytes()?);
         let _ = packed.copy_to(MemoryStorage::default());
         let mut out = [0; 100];
-        packed.read_into(packed.nbytes()? / 2, &mut out)?;
+        packed.bytes_into(packed.nbytes()? / 2, &mut out)?;
         Ok(())
     }
 
     fn append(bytes: &[u8]) -> Result<()> {
-        let mut writer = PackedWriter::with_limits(MemoryStorage::new(bytes.to_vec()), 4, limits())?;
+        let mut writer = PackedWriter::open_with_limits(MemoryStorage::new(bytes.to_vec()), 4, limits())?;
         writer.append(&[1; 500])?;
         writer.commit()
     }
@@ -564,7 +563,7 @@ mod damage {
         for sample in samples() {
             for prefix in prefixes(&sample) {
                 check(prefix, "truncation");
-                let error = PackedSuperChunk::new(prefix).unwrap_err();
+                let error = PackedSuperChunk::open_in(prefix).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Truncated, "{} of {}: {error}", prefix.len(), sample.len());
             }
         }
@@ -602,10 +601,10 @@ mod damage {
         let len = bytes.len();
         set_int(&mut bytes, 32, len);
         check(&bytes, "one chunk a thousand times");
-        let packed = PackedSuperChunk::with_limits(&bytes[..], limits()).unwrap();
+        let packed = PackedSuperChunk::open_with_limits(&bytes[..], limits()).unwrap();
         assert_eq!(packed.nbytes().unwrap(), 200_000_000);
-        assert_eq!(packed.read(0..200_000_000).unwrap_err().kind(), ErrorKind::LimitExceeded);
-        assert_eq!(packed.read(199_999_990..200_000_000).unwrap(), [7; 10]);
+        assert_eq!(packed.bytes(0..200_000_000).unwrap_err().kind(), ErrorKind::LimitExceeded);
+        assert_eq!(packed.bytes(199_999_990..200_000_000).unwrap(), [7; 10]);
     }
 
     #[test]
@@ -614,11 +613,11 @@ mod damage {
             .filters([Filter::Delta, Filter::Shuffle])
             .pack([ramp(1000, 1), ramp(1000, 2)])
             .unwrap();
-        let with = |limit| PackedSuperChunk::with_limits(&bytes[..], Limits::new().max_allocation(limit));
+        let with = |limit| PackedSuperChunk::open_with_limits(&bytes[..], Limits::new().max_allocation(limit));
         assert_eq!(with(15).unwrap_err().kind(), ErrorKind::LimitExceeded);
         let packed = with(3999).unwrap();
-        assert_eq!(packed.decompress_chunk(0).unwrap_err().kind(), ErrorKind::LimitExceeded);
-        assert_eq!(with(4000).unwrap().decompress_chunk(1).unwrap(), ramp(1000, 2));
+        assert_eq!(packed.decompress(0).unwrap_err().kind(), ErrorKind::LimitExceeded);
+        assert_eq!(with(4000).unwrap().decompress(1).unwrap(), ramp(1000, 2));
     }
 
     #[test]
@@ -626,11 +625,11 @@ mod damage {
         let mut bytes = PackedOptions::new(4).pack([ramp(1000, 1), ramp(1000, 2)]).unwrap();
         let second = int(&bytes, int(&bytes, 72) + 8);
         bytes[second + 12] = 255;
-        let error = open(&bytes).decompress_chunk(1).unwrap_err();
+        let error = open(&bytes).decompress(1).unwrap_err();
         assert!(error.to_string().starts_with("chunk 1: cbytes is "), "{error}");
         let table = int(&bytes, 72);
         set_int(&mut bytes, table, 95);
-        let error = PackedSuperChunk::new(&bytes[..]).unwrap_err();
+        let error = PackedSuperChunk::open_in(&bytes[..]).unwrap_err();
         assert!(error.to_string().starts_with("chunk 0: starts at 95, chunks can be from 96 to "), "{error}");
     }
 }
@@ -752,7 +751,7 @@ mod crashes {
     }
 
     fn append_all(storage: &mut Logged, buffers: &[Vec<u8>]) -> Result<()> {
-        let mut writer = PackedWriter::new(storage, 4)?;
+        let mut writer = PackedWriter::open_in(storage, 4)?;
         buffers.iter().try_for_each(|buffer| writer.append(buffer))?;
         writer.commit()
     }
@@ -784,13 +783,13 @@ mod crashes {
             append_all(&mut storage, &added()).unwrap();
             for count in 0..=storage.calls.len() {
                 disks(&bytes, &storage.calls, count, &mut |disk, what| {
-                    let packed = PackedSuperChunk::new(disk).unwrap_or_else(|error| panic!("{what}: {error}"));
+                    let packed = PackedSuperChunk::open_in(disk).unwrap_or_else(|error| panic!("{what}: {error}"));
                     let found = contents(&packed).unwrap_or_else(|error| panic!("{what}: {error}"));
                     assert!(found == before || found == after, "{what}");
                     assert!(found == after || count < storage.calls.len(), "{what}: what was committed is lost");
                     let mut storage = Logged::new(disk);
                     append_all(&mut storage, &[ramp(100, 5)]).unwrap();
-                    let packed = PackedSuperChunk::new(&storage).unwrap();
+                    let packed = PackedSuperChunk::open_in(&storage).unwrap();
                     assert!(contents(&packed).unwrap() == [&found[..], &[ramp(100, 5)]].concat(), "{what}, then more");
                 });
             }
@@ -802,7 +801,7 @@ mod crashes {
         for (bytes, before) in starts() {
             let after = [&before[..], &added()].concat();
             let mut storage = Logged::new(&bytes);
-            let mut writer = PackedWriter::new(&mut storage, 4).unwrap().durable(false);
+            let mut writer = PackedWriter::open_in(&mut storage, 4).unwrap().with_durability(Durability::None);
             added().iter().for_each(|buffer| writer.append(buffer).unwrap());
             writer.commit().unwrap();
             drop(writer);
@@ -810,7 +809,7 @@ mod crashes {
             for count in 0..=storage.calls.len() {
                 let mut disk = MemoryStorage::new(bytes.clone());
                 storage.calls[..count].iter().for_each(|call| apply(call, Fate::Kept, &mut Rng::new(0), &mut disk));
-                let found = contents(&PackedSuperChunk::new(&disk).unwrap()).unwrap();
+                let found = contents(&PackedSuperChunk::open_in(&disk).unwrap()).unwrap();
                 assert!(found == before || found == after, "after {count} calls");
                 assert!(found == after || count < storage.calls.len(), "what was committed is lost");
             }
@@ -821,13 +820,13 @@ mod crashes {
     fn a_crash_while_creating_leaves_nothing_or_an_empty_or_the_whole_super_chunk() {
         let options = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]);
         let mut storage = Logged::new(&[]);
-        let mut writer = PackedWriter::create(&mut storage, options).unwrap();
+        let mut writer = PackedWriter::create_in(&mut storage, options).unwrap();
         added().iter().for_each(|buffer| writer.append(buffer).unwrap());
         writer.commit().unwrap();
         drop(writer);
         let mut seen = [0; 3];
         for count in 0..=storage.calls.len() {
-            disks(&[], &storage.calls, count, &mut |disk, what| match PackedSuperChunk::new(disk) {
+            disks(&[], &storage.calls, count, &mut |disk, what| match PackedSuperChunk::open_in(disk) {
                 Err(error) => {
                     assert!(matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt), "{what}: {error}");
                     seen[0] += 1;
@@ -850,7 +849,7 @@ mod crashes {
             let (calls, after) = (storage.calls.len(), [&before[..], &added()].concat());
             for fails_at in 0..calls {
                 let mut storage = Logged { fails_at: Some(fails_at), ..Logged::new(&bytes) };
-                let mut writer = PackedWriter::new(&mut storage, 4).unwrap();
+                let mut writer = PackedWriter::open_in(&mut storage, 4).unwrap();
                 let result = added().iter().try_for_each(|buffer| writer.append(buffer)).and_then(|()| writer.commit());
                 assert_eq!(result.unwrap_err().kind(), ErrorKind::Io);
                 assert_eq!(writer.append(&[1]).unwrap_err().kind(), ErrorKind::Poisoned);
@@ -859,7 +858,7 @@ mod crashes {
                 let header_failed = matches!(storage.calls[fails_at], Call::Write(0, _));
                 let put_back = usize::from(header_failed);
                 assert_eq!(storage.calls.len(), fails_at + 1 + put_back, "nothing else is written after a failure");
-                let found = contents(&PackedSuperChunk::new(&storage).unwrap()).unwrap();
+                let found = contents(&PackedSuperChunk::open_in(&storage).unwrap()).unwrap();
                 assert!(found == before || found == after && !header_failed, "call {fails_at}");
             }
         }

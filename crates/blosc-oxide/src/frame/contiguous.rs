@@ -8,6 +8,7 @@
 //!          ^--------------------- section ---------------^
 //! ```
 
+use super::Settings;
 use super::checksums::{self, UNKNOWN};
 use super::footer;
 use super::header::{self, FIXED_LEN};
@@ -15,11 +16,10 @@ use super::index::{self, Entry, Index};
 use super::open::{self, Generation, Opened};
 use super::tail::Tail;
 use super::trailer::{self, FINGERPRINT_LEN};
-use super::{Durability, Settings};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, NewChunk, Slot, State};
-use crate::storage::{MemoryStorage, ReadAt, Storage, read_exact};
+use crate::storage::{Durability, MemoryStorage, ReadAt, Storage, read_exact};
 
 /// A write of this size, aligned to it, happens wholly or not at all.
 const SECTOR: usize = 512;

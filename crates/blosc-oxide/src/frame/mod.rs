@@ -15,7 +15,7 @@ mod trailer;
 mod verify;
 
 pub(crate) use options::Settings;
-pub use options::{Durability, FrameLayout, FrameOptions};
+pub use options::{FrameLayout, FrameOptions};
 pub use verify::{Damage, Verification};
 
 use crate::chunk::Options;

@@ -2,6 +2,7 @@
 
 use crate::chunk::Options;
 use crate::limits::Limits;
+use crate::storage::Durability;
 
 /// Whether a frame is one file or many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,16 +12,6 @@ pub enum FrameLayout {
     Contiguous,
     /// A directory with a file for each chunk.
     Sparse,
-}
-
-/// What a commit survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// The process being killed.
-    None,
-    /// The power going out as well: it waits for the disk, twice.
-    #[default]
-    Fsync,
 }
 
 /// Options for a frame.

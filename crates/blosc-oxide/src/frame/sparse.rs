@@ -5,11 +5,11 @@
 use super::checksums::{self, UNKNOWN};
 use super::index::{self, Entry, Index};
 use super::open::{self, Opened};
-use super::{Durability, Settings, contiguous, header, trailer};
+use super::{Settings, contiguous, header, trailer};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, NewChunk, Slot, State};
-use crate::storage::{Directory, ReadAt, read_exact};
+use crate::storage::{Directory, Durability, ReadAt, read_exact};
 use std::collections::BTreeSet;
 
 /// The file with header, index and trailer.

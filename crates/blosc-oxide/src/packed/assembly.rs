@@ -7,7 +7,7 @@ use super::header::{Body, HEADER_LEN, OFFSET_LEN, PackedHeader, PackedSpecial, S
 use super::table;
 use crate::chunk::Header;
 use crate::error::{Result, bail, error};
-use crate::storage::Storage;
+use crate::storage::{Durability, Storage};
 use std::io;
 
 /// The sizes and offsets of the format are signed.
@@ -24,7 +24,7 @@ pub(super) struct Assembly<S> {
     nbytes: u64,
     /// Where the next bytes go.
     end: u64,
-    is_durable: bool,
+    durability: Durability,
     is_changed: bool,
     is_poisoned: bool,
 }
@@ -52,15 +52,15 @@ impl<S: Storage> Assembly<S> {
             specials,
             nbytes,
             end: cbytes,
-            is_durable: true,
+            durability: Durability::default(),
             is_changed: false,
             is_poisoned: false,
         }
     }
 
-    /// Sets whether a commit waits for the disk.
-    pub(super) fn set_durable(&mut self, is_durable: bool) {
-        self.is_durable = is_durable;
+    /// Sets what a commit survives.
+    pub(super) fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
     }
 
     /// The number of data chunks, committed or not.
@@ -144,7 +144,7 @@ impl<S: Storage> Assembly<S> {
     }
 
     fn sync(&mut self) -> Result<()> {
-        if !self.is_durable {
+        if self.durability == Durability::None {
             return Ok(());
         }
         let result = self.storage.sync();

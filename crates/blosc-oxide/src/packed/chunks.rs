@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::storage::ReadAt;
 use std::ops::Range;
 
-/// The data of the chunks of a packed super-chunk, from [`PackedSuperChunk::iter`].
+/// The data of the chunks of a packed super-chunk, from [`PackedSuperChunk::chunks`].
 #[derive(Debug)]
 pub struct PackedChunks<'a, R> {
     packed: &'a PackedSuperChunk<R>,
@@ -26,7 +26,7 @@ impl<R: ReadAt> Iterator for PackedChunks<'_, R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let index = self.indices.next()?;
-        Some(self.packed.decompress_chunk_with(&mut self.decompressor, index))
+        Some(self.packed.decompress_with(&mut self.decompressor, index))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -116,10 +116,10 @@ impl PackedOptions {
     /// The packed super-chunk of these buffers.
     ///
     /// # Errors
-    /// As [`PackedWriter::create`] and [`PackedWriter::append`].
+    /// As [`PackedWriter::create_in`] and [`PackedWriter::append`].
     pub fn pack<B: AsRef<[u8]>>(&self, buffers: impl IntoIterator<Item = B>) -> Result<Vec<u8>> {
         let mut memory = MemoryStorage::default();
-        let mut writer = PackedWriter::create(&mut memory, self.clone())?;
+        let mut writer = PackedWriter::create_in(&mut memory, self.clone())?;
         for buffer in buffers {
             writer.append(buffer.as_ref())?;
         }

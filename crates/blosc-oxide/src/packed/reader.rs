@@ -35,10 +35,10 @@ const MAX_CHUNK_HEADER: usize = 32;
 /// let options = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]);
 /// let bytes = options.pack([[1; 400], [2; 400]])?;
 ///
-/// let packed = PackedSuperChunk::new(&bytes[..])?;
+/// let packed = PackedSuperChunk::open_in(&bytes[..])?;
 /// assert_eq!(packed.nchunks(), 2);
-/// assert_eq!(packed.decompress_chunk(1)?, [2; 400]);
-/// assert_eq!(packed.read(399..401)?, [1, 2]);
+/// assert_eq!(packed.decompress(1)?, [2; 400]);
+/// assert_eq!(packed.bytes(399..401)?, [1, 2]);
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 #[derive(Debug)]
@@ -57,9 +57,9 @@ impl PackedSuperChunk<FileStorage> {
     /// Opens a file.
     ///
     /// # Errors
-    /// As [`new`](Self::new); `Io` if the file cannot be opened.
+    /// As [`open_in`](Self::open_in); `Io` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(FileStorage::open(path)?)
+        Self::open_in(FileStorage::open(path)?)
     }
 }
 
@@ -69,15 +69,15 @@ impl<R: ReadAt> PackedSuperChunk<R> {
     /// # Errors
     /// `Truncated` if the storage ends too early, `Unsupported` if it does not start with a packed super-chunk,
     /// `Corrupt` if its header or offsets point outside of it, `LimitExceeded` if it has too many chunks.
-    pub fn new(storage: R) -> Result<Self> {
-        Self::with_limits(storage, Limits::new())
+    pub fn open_in(storage: R) -> Result<Self> {
+        Self::open_with_limits(storage, Limits::new())
     }
 
     /// The same, within other limits.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_limits(storage: R, limits: Limits) -> Result<Self> {
+    /// As [`open_in`](Self::open_in).
+    pub fn open_with_limits(storage: R, limits: Limits) -> Result<Self> {
         let len = storage.len()?;
         let mut start = [0; HEADER_LEN];
         let there = usize::try_from(len).unwrap_or(HEADER_LEN).min(HEADER_LEN);
@@ -137,11 +137,11 @@ impl<R: ReadAt> PackedSuperChunk<R> {
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk), and for decompressing it; the same for the chunk that the delta filter refers to.
-    pub fn decompress_chunk(&self, index: usize) -> Result<Vec<u8>> {
-        self.decompress_chunk_with(&mut self.decompressor(), index)
+    pub fn decompress(&self, index: usize) -> Result<Vec<u8>> {
+        self.decompress_with(&mut self.decompressor(), index)
     }
 
-    pub(super) fn decompress_chunk_with(&self, decompressor: &mut Decompressor, index: usize) -> Result<Vec<u8>> {
+    pub(super) fn decompress_with(&self, decompressor: &mut Decompressor, index: usize) -> Result<Vec<u8>> {
         self.decode_chunk(index, 0, |chunk| decompressor.chunk(chunk))
     }
 
@@ -161,25 +161,37 @@ impl<R: ReadAt> PackedSuperChunk<R> {
         Ok(data)
     }
 
+    /// Puts the data of a chunk at the start of `out`, and returns how long it is.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress); `OutputTooSmall` if `out` is shorter than the data.
+    pub fn decompress_into(&self, index: usize, out: &mut [u8]) -> Result<usize> {
+        let data = self.decode_chunk(index, 0, |chunk| {
+            let len = self.decompressor().chunk_into(chunk, out)?;
+            Ok(out.get_mut(..len).unwrap_or_default())
+        })?;
+        Ok(data.len())
+    }
+
     /// The data of this range of bytes of all chunks together, decoding only the blocks that have any of it.
     ///
     /// # Errors
-    /// As [`decompress_chunk`](Self::decompress_chunk); `InvalidArgument` if the range is not inside the data,
+    /// As [`decompress`](Self::decompress); `InvalidArgument` if the range is not inside the data,
     /// `LimitExceeded` if it is too long.
-    pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>> {
+    pub fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>> {
         self.check_range(&range)?;
         let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         self.limits.check("the data of a range", len)?;
         let mut data = vec![0; len];
-        self.read_into(range.start, &mut data)?;
+        self.bytes_into(range.start, &mut data)?;
         Ok(data)
     }
 
     /// Fills `out` with the data from byte `start` on.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_into(&self, start: u64, out: &mut [u8]) -> Result<()> {
+    /// As [`bytes`](Self::bytes).
+    pub fn bytes_into(&self, start: u64, out: &mut [u8]) -> Result<()> {
         self.check_range(&(start..start.saturating_add(out.len() as u64)))?;
         let starts = self.starts()?;
         // The chunk before the first one that starts later.
@@ -216,7 +228,7 @@ impl<R: ReadAt> PackedSuperChunk<R> {
 
     /// The data of one chunk after the other.
     #[must_use]
-    pub fn iter(&self) -> PackedChunks<'_, R> {
+    pub fn chunks(&self) -> PackedChunks<'_, R> {
         PackedChunks::new(self)
     }
 
@@ -231,7 +243,7 @@ impl<R: ReadAt> PackedSuperChunk<R> {
     /// The data of a special chunk, if there is one.
     ///
     /// # Errors
-    /// As [`decompress_chunk`](Self::decompress_chunk).
+    /// As [`decompress`](Self::decompress).
     pub fn special(&self, kind: PackedSpecial) -> Result<Option<Vec<u8>>> {
         let Some(bytes) = self.special_chunk(kind)? else { return Ok(None) };
         let data = self.decompressor().decompress(&bytes).map_err(|error| error.within(kind))?;
@@ -325,14 +337,5 @@ impl<R: ReadAt> PackedSuperChunk<R> {
             bail!(InvalidArgument, "bytes {}..{} are asked for, there are {nbytes}", range.start, range.end);
         }
         Ok(())
-    }
-}
-
-impl<'a, R: ReadAt> IntoIterator for &'a PackedSuperChunk<R> {
-    type Item = Result<Vec<u8>>;
-    type IntoIter = PackedChunks<'a, R>;
-
-    fn into_iter(self) -> PackedChunks<'a, R> {
-        self.iter()
     }
 }

@@ -7,7 +7,7 @@ use super::options::{PackedOptions, PackedRelease};
 use super::reader::PackedSuperChunk;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::storage::{FileStorage, ReadAt, Storage};
+use crate::storage::{Durability, FileStorage, ReadAt, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -26,15 +26,15 @@ const ALPHA2_CHUNKS: u8 = 2;
 /// ```
 /// use blosc_oxide::{MemoryStorage, PackedOptions, PackedSuperChunk, PackedWriter};
 /// let mut memory = MemoryStorage::default();
-/// let mut writer = PackedWriter::create(&mut memory, PackedOptions::new(4))?;
+/// let mut writer = PackedWriter::create_in(&mut memory, PackedOptions::new(4))?;
 /// writer.append(&[7; 4000])?;
 /// writer.commit()?;
 /// drop(writer);
 ///
-/// let mut writer = PackedWriter::new(&mut memory, 4)?;
+/// let mut writer = PackedWriter::open_in(&mut memory, 4)?;
 /// writer.append(&[8; 4000])?;
 /// drop(writer);
-/// assert_eq!(PackedSuperChunk::new(&memory)?.nbytes()?, 8000);
+/// assert_eq!(PackedSuperChunk::open_in(&memory)?.nbytes()?, 8000);
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 #[derive(Debug)]
@@ -46,12 +46,20 @@ pub struct PackedWriter<S: Storage> {
 }
 
 impl PackedWriter<FileStorage> {
-    /// Opens a file with a super-chunk to append to, as [`new`](Self::new) does.
+    /// Makes a super-chunk in a new file; there must be nothing at `path` yet.
     ///
     /// # Errors
-    /// As [`new`](Self::new); `Io` if the file cannot be opened.
+    /// As [`create_in`](Self::create_in); `Io` if the file cannot be made.
+    pub fn create(path: impl AsRef<Path>, options: PackedOptions) -> Result<Self> {
+        Self::create_in(FileStorage::create_new(path)?, options)
+    }
+
+    /// Opens a file with a super-chunk to append to, as [`open_in`](Self::open_in) does.
+    ///
+    /// # Errors
+    /// As [`open_in`](Self::open_in); `Io` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>, typesize: usize) -> Result<Self> {
-        Self::new(FileStorage::open_writable(path)?, typesize)
+        Self::open_in(FileStorage::open_writable(path)?, typesize)
     }
 }
 
@@ -61,7 +69,7 @@ impl<S: Storage> PackedWriter<S> {
     /// # Errors
     /// `InvalidArgument` if the storage is not empty or an option is out of its range, `Unsupported` if this build is
     /// without the codec, `Io` if the storage cannot be written.
-    pub fn create(storage: S, mut options: PackedOptions) -> Result<Self> {
+    pub fn create_in(storage: S, mut options: PackedOptions) -> Result<Self> {
         let header = options.header()?;
         let waiting = options.take_specials()?;
         let mut encoder = Encoder::new(options)?;
@@ -75,17 +83,17 @@ impl<S: Storage> PackedWriter<S> {
     /// size of an item, so that must be given; what follows the super-chunk is lost.
     ///
     /// # Errors
-    /// As [`PackedSuperChunk::new`]; as [`create`](Self::create) if it has a codec or filters that cannot be written.
-    pub fn new(storage: S, typesize: usize) -> Result<Self> {
-        Self::with_limits(storage, typesize, Limits::new())
+    /// As [`PackedSuperChunk::open_in`]; as [`create_in`](Self::create_in) if it has a codec or filters that cannot be written.
+    pub fn open_in(storage: S, typesize: usize) -> Result<Self> {
+        Self::open_with_limits(storage, typesize, Limits::new())
     }
 
     /// The same, within other limits.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_limits(storage: S, typesize: usize, limits: Limits) -> Result<Self> {
-        let packed = PackedSuperChunk::with_limits(&storage, limits)?;
+    /// As [`open_in`](Self::open_in).
+    pub fn open_with_limits(storage: S, typesize: usize, limits: Limits) -> Result<Self> {
+        let packed = PackedSuperChunk::open_with_limits(&storage, limits)?;
         let options = PackedOptions::of_header(packed.header(), typesize, release_of(&packed)?)?;
         let mut encoder = Encoder::new(options)?;
         if encoder.lacks_reference()
@@ -97,11 +105,10 @@ impl<S: Storage> PackedWriter<S> {
         Ok(Self { assembly: Assembly::resume(storage, header, offsets), encoder, waiting: BTreeMap::new() })
     }
 
-    /// Sets whether commits wait until the disk has everything, which is what it takes to survive a loss of power; on
-    /// by default. A killed process loses nothing either way.
+    /// Sets what a commit survives.
     #[must_use]
-    pub fn durable(mut self, durable: bool) -> Self {
-        self.assembly.set_durable(durable);
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.assembly.set_durability(durability);
         self
     }
 

@@ -4,10 +4,12 @@
 //! simulated at every call.
 
 mod directory;
+mod durability;
 mod file;
 mod memory;
 
 pub use directory::{Directory, FileDirectory, MemoryDirectory};
+pub use durability::Durability;
 pub use file::FileStorage;
 pub use memory::MemoryStorage;
 
