@@ -228,6 +228,16 @@ mod writing {
     }
 
     #[test]
+    fn a_chunk_is_decompressed_into_a_buffer() {
+        let bytes = PackedOptions::new(4).filters([Filter::Delta]).pack([ramp(50, 1), ramp(100, 2)]).unwrap();
+        let mut out = vec![77; 500];
+        assert_eq!(open(&bytes).decompress_into(1, &mut out).unwrap(), 400);
+        assert_eq!(out, [ramp(100, 2), vec![77; 100]].concat());
+        let error = open(&bytes).decompress_into(1, &mut out[..399]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutputTooSmall);
+    }
+
+    #[test]
     fn a_reference_can_be_given() {
         let buffers = awkward_buffers();
         for release in RELEASES {

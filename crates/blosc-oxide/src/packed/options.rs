@@ -11,7 +11,7 @@ use crate::filter::Filter;
 use crate::storage::MemoryStorage;
 use std::collections::BTreeMap;
 
-/// Which release of C-Blosc2 is written for. Readers of each read the other, except for bit shuffle.
+/// Which release of C-Blosc2 is written for. We read both; they do not read everything of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PackedRelease {
     /// 2.0.0a2: chunks of version 2, which C-Blosc 1.x decompresses too, and an uncompressed delta reference.
@@ -165,14 +165,13 @@ impl PackedOptions {
     /// What compresses data after the delta.
     pub(super) fn compressor(&self) -> Result<Compressor> {
         let filters = self.filters.iter().copied().filter(|&filter| filter != Filter::Delta);
-        // The reader of the second alpha knows no flag for blocks that are not split, and expects them to be where they
-        // can be.
+        // The reader of the second alpha knows no flag for blocks that are not split: they are wherever they can be.
         let split = if self.is_alpha() { SplitMode::default() } else { SplitMode::Always };
         let options = self.chunk_options(self.typesize).codec(self.codec).level(self.level);
         Compressor::new(options.filters(filters).split(split))
     }
 
-    /// What makes the chunk that the delta refers to. The second alpha reads that without decompressing it.
+    /// What makes the chunk that the delta refers to. The second alpha did not compress it.
     pub(super) fn reference_compressor(&self) -> Result<Compressor> {
         match self.release {
             PackedRelease::Alpha2 => Compressor::new(self.chunk_options(1).level(0).filters([])),
