@@ -73,25 +73,36 @@ impl Fetch<'_> {
         let blocksize = self.header.blocksize().max(1);
         let first = wanted.start.checked_div(blocksize).unwrap_or_default();
         let last = wanted.end.div_ceil(blocksize);
-        if self.header.pipeline().contains(filter_id::DELTA) && first > 0 {
-            self.read_range(self.extent(0))?;
-        }
-        for block in first..last {
-            self.read_range(self.extent(block))?;
+        let is_delta = self.header.pipeline().contains(filter_id::DELTA) && first > 0;
+        let blocks = is_delta.then_some(0).into_iter().chain(first..last);
+        for extent in self.extents(blocks) {
+            self.read_range(extent)?;
         }
         Ok(())
+    }
+
+    /// What the blocks take of the chunk: from where each starts to where the next one in the chunk does, which need not
+    /// be the next one in order. Neighbours are one extent.
+    fn extents(&self, blocks: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+        let mut starts: Vec<usize> = (0..self.header.nblocks()).map(|block| self.start(block)).collect();
+        starts.sort_unstable();
+        let mut wanted: Vec<usize> = blocks.map(|block| self.start(block)).collect();
+        wanted.sort_unstable();
+        let mut extents: Vec<Range<usize>> = Vec::new();
+        for start in wanted {
+            let following = starts.partition_point(|&other| other <= start);
+            let end = starts.get(following).copied().unwrap_or(self.bytes.len());
+            match extents.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => extents.push(start..end),
+            }
+        }
+        extents
     }
 
     fn start(&self, block: usize) -> usize {
         let at = block.saturating_mul(START_LEN).saturating_add(self.header.header_len());
         le_i32(self.bytes, at).and_then(|start| usize::try_from(start).ok()).unwrap_or_default()
-    }
-
-    /// From where a block starts to where the next one in the chunk does, which need not be the next one in order.
-    fn extent(&self, block: usize) -> Range<usize> {
-        let start = self.start(block);
-        let following = (0..self.header.nblocks()).map(|other| self.start(other)).filter(|&other| other > start);
-        start..following.min().unwrap_or(self.bytes.len())
     }
 
     fn read_up_to(&mut self, end: usize) -> Result<()> {

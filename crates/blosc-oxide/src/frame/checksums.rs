@@ -20,7 +20,7 @@ use crate::limits::Limits;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The metalayer of the hashes of chunks.
-pub(crate) const LAYER_NAME: &str = "_xxh3";
+pub(crate) const LAYER_NAME: &str = crate::schunk::RESERVED_NAME;
 const LAYER_VERSION: u8 = 1;
 const ARRAY_3: u8 = marker::FIXARRAY | 3;
 const ALGORITHM: &str = "xxh3_64";

@@ -460,6 +460,10 @@ impl ChunkStore for Contiguous {
         self.cbytes
     }
 
+    fn min_chunk(&self) -> usize {
+        MIN_CHUNK
+    }
+
     fn slot(&self, index: usize) -> Result<Slot> {
         Ok(match self.index.entry(index)? {
             Entry::Special(special) => Slot::Special(special),

@@ -10,7 +10,7 @@ use super::layers::{self, Place};
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::chunk::SplitMode;
 use crate::codec::Codec;
-use crate::error::{Result, bail};
+use crate::error::{Result, bail, error};
 use crate::filter::{MAX_FILTERS, Pipeline};
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 
@@ -141,7 +141,7 @@ pub(super) fn read_chunksize(stored: i32, nbytes: u64) -> Result<ChunkSize> {
 pub(super) fn read_metalayers(bytes: &[u8], at: usize) -> Result<Metalayers> {
     let mut metalayers = Metalayers::new();
     for (name, content) in layers::read("frame header", bytes, at)? {
-        metalayers.add(name, content).map_err(|error| error.within("frame header"))?;
+        metalayers.add(name, content).map_err(|error| error!(Corrupt, "frame header: {error}"))?;
     }
     Ok(metalayers)
 }

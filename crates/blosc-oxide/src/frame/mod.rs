@@ -227,6 +227,9 @@ impl Frame {
 fn initial(options: FrameOptions) -> Result<(FrameOptions, State)> {
     crate::chunk::Compressor::new(options.chunks.clone())?;
     let mut state = State::new(&options.chunks);
+    if options.checksums {
+        state.vlmetalayers.reserve();
+    }
     for (name, content) in &options.metalayers {
         state.metalayers.add(name, content.as_slice())?;
     }

@@ -150,6 +150,9 @@ fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits: Limits) ->
         }
     };
     let layer = state.vlmetalayers.take_chunk(checksums::LAYER_NAME);
+    if layer.is_some() {
+        state.vlmetalayers.reserve();
+    }
     let index = read_index(index_bytes, &state, generation, limits)?;
     // The early writers lost the size of chunks when the last one was shorter.
     if generation == Generation::Beta1 && nchunks_by_size(&state) != Some(index.len()) {

@@ -238,6 +238,10 @@ impl ChunkStore for Sparse {
         self.cbytes
     }
 
+    fn min_chunk(&self) -> usize {
+        MIN_CHUNK
+    }
+
     fn slot(&self, index: usize) -> Result<Slot> {
         Ok(match self.entry(index)? {
             Entry::Special(special) => Slot::Special(special),

@@ -4,8 +4,9 @@ use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
 use super::store::{NewChunk, Slot};
-use crate::chunk::{Chunk, Header, Options, Special};
+use crate::chunk::{Chunk, MAX_NBYTES, Options, Special, fill_chunk, fill_special};
 use crate::error::{Result, bail};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 impl SuperChunk {
@@ -56,14 +57,23 @@ impl SuperChunk {
         if special == Special::Value || (special == Special::NaN && !matches!(typesize, 4 | 8)) {
             bail!(InvalidArgument, "{special:?} cannot be filled in for items of {typesize} bytes");
         }
-        if chunk_nbytes == 0 || !chunk_nbytes.is_multiple_of(typesize) || !nbytes.is_multiple_of(typesize as u64) {
-            bail!(InvalidArgument, "{nbytes} bytes in chunks of {chunk_nbytes} are no whole items of {typesize} bytes");
-        }
-        let mut left = nbytes;
-        while left > 0 {
-            let len = usize::try_from(left).unwrap_or(usize::MAX).min(chunk_nbytes);
+        for len in fill_sizes(nbytes, chunk_nbytes, typesize)? {
+            self.check_kind(false, self.nchunks() == 0)?;
             self.insert_new(self.nchunks(), len, NewChunk::Special(special))?;
-            left -= len as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends `nbytes` that repeat `value` in chunks of `chunk_nbytes`, each stored as little more than the value.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if `value` is not of the typesize, or the sizes are no multiples of it.
+    pub fn fill_value(&mut self, value: &[u8], nbytes: u64, chunk_nbytes: usize) -> Result<()> {
+        if value.len() != self.typesize() {
+            bail!(InvalidArgument, "a value of {} bytes is given, items have {}", value.len(), self.typesize());
+        }
+        for len in fill_sizes(nbytes, chunk_nbytes, value.len())? {
+            self.append_chunk(&fill_chunk(value, len, &self.options)?)?;
         }
         Ok(())
     }
@@ -74,14 +84,46 @@ impl SuperChunk {
     /// As reading the one and appending to the other.
     pub fn append_all(&mut self, other: &SuperChunk) -> Result<()> {
         let is_same = same_compression(&self.options, &other.options);
-        for index in 0..other.nchunks() {
-            if is_same {
-                self.append_chunk(&other.chunk(index)?)?;
-            } else {
-                self.append(&other.decompress(index)?)?;
-            }
+        (0..other.nchunks()).try_for_each(|index| self.append_from(other, index, is_same))
+    }
+
+    fn append_from(&mut self, other: &SuperChunk, index: usize, is_same: bool) -> Result<()> {
+        let is_special = self.typesize() == other.typesize() && other.chunk_special(index)?.is_some();
+        if is_same || is_special {
+            return self.append_chunk(&other.chunk(index)?);
         }
-        Ok(())
+        match other.chunk_header(index)? {
+            Some(header) if header.has_vlblocks() => {
+                let blocks = (0..header.nblocks()).map(|block| other.block(index, block));
+                let blocks: Vec<Vec<u8>> = blocks.collect::<Result<_>>()?;
+                self.append_vlblocks(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+            }
+            _ => self.append(&other.decompress(index)?),
+        }
+    }
+
+    /// Appends all chunks of this one to `target`, compressed with the options of `target`, and adds all metalayers.
+    ///
+    /// ```
+    /// use blosc_oxide::{Frame, MemoryStorage, Options, SuperChunk};
+    /// let mut sc = SuperChunk::new(Options::new(1))?;
+    /// sc.append(b"some data")?;
+    /// sc.metalayers_mut().add("kind", "text")?;
+    /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1).level(9))?;
+    /// sc.copy_to(&mut frame)?;
+    /// assert_eq!(frame.metalayers().get("kind"), Some(&b"text"[..]));
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`append_all`](Self::append_all); `InvalidArgument` if a metalayer of the same name is there already, or if
+    /// there are too many.
+    pub fn copy_to(&self, target: &mut SuperChunk) -> Result<()> {
+        for (name, content) in self.metalayers().iter() {
+            target.metalayers_mut().add(name, content)?;
+        }
+        target.vlmetalayers_mut().extend(self.vlmetalayers())?;
+        target.append_all(self)
     }
 
     /// A copy in memory, compressed with `options`, with all metalayers.
@@ -90,9 +132,7 @@ impl SuperChunk {
     /// As [`append_all`](Self::append_all).
     pub fn copy(&self, options: Options) -> Result<SuperChunk> {
         let mut copy = SuperChunk::new(options)?;
-        copy.append_all(self)?;
-        copy.state.metalayers = self.state.metalayers.clone();
-        copy.state.vlmetalayers = self.state.vlmetalayers.clone();
+        self.copy_to(&mut copy)?;
         Ok(copy)
     }
 
@@ -113,9 +153,9 @@ impl SuperChunk {
         if index > self.nchunks() {
             bail!(InvalidArgument, "a chunk is to be put at {index}, there are {}", self.nchunks());
         }
-        let chunk = Chunk::parse(chunk)?;
-        self.check_kind(chunk.header(), self.nchunks() == 0)?;
-        let incoming = self.incoming(&chunk);
+        let chunk = self.storable(chunk)?;
+        let chunk = self.acceptable(&chunk, self.nchunks() == 0)?;
+        let incoming = Self::incoming(&chunk);
         self.insert_new(index, chunk.header().nbytes(), incoming)
     }
 
@@ -134,16 +174,18 @@ impl SuperChunk {
     /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if there is no such chunk.
     pub fn update_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
         self.check_index(index)?;
-        let chunk = Chunk::parse(chunk)?;
-        self.check_kind(chunk.header(), self.nchunks() == 1)?;
-        let incoming = self.incoming(&chunk);
+        let chunk = self.storable(chunk)?;
+        let chunk = self.acceptable(&chunk, self.nchunks() == 1)?;
+        let incoming = Self::incoming(&chunk);
         let (old, new) = (self.chunk_nbytes(index)?, chunk.header().nbytes());
         let is_last = index + 1 == self.nchunks();
         let keeps_size = match self.state.chunksize {
             ChunkSize::Fixed(size) => new == size || (is_last && new < size),
             ChunkSize::Unknown | ChunkSize::Variable => true,
         };
-        if !keeps_size {
+        if !keeps_size && self.nchunks() == 1 {
+            self.state.chunksize = ChunkSize::Fixed(new);
+        } else if !keeps_size {
             self.become_variable()?;
         }
         let explicit = self.explicit(incoming, new)?;
@@ -285,22 +327,45 @@ impl SuperChunk {
     }
 
     /// What is to be stored for a chunk: nothing, if a few bits in the index say it all.
-    fn incoming<'a>(&self, chunk: &Chunk<'a>) -> NewChunk<'a> {
-        let header = chunk.header();
-        match header.special() {
-            Some(special @ (Special::Zeros | Special::Uninit)) => NewChunk::Special(special),
-            Some(Special::NaN) if header.typesize() == self.typesize() => NewChunk::Special(Special::NaN),
-            _ => NewChunk::Bytes(chunk.as_bytes()),
+    fn incoming<'a>(chunk: &Chunk<'a>) -> NewChunk<'a> {
+        match chunk.header().special() {
+            Some(Special::Value) | None => NewChunk::Bytes(chunk.as_bytes()),
+            Some(special) => NewChunk::Special(special),
         }
     }
 
-    fn check_kind(&mut self, header: &Header, is_only: bool) -> Result<()> {
+    /// The chunk as it can be stored: NaNs of another typesize are no special value of this one, and the reference
+    /// does not read a stored chunk of NaNs.
+    fn storable<'a>(&self, chunk: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+        let header = *Chunk::parse(chunk)?.header();
+        let typesize = header.typesize();
+        if header.special() != Some(Special::NaN) || typesize == self.typesize() {
+            return Ok(Cow::Borrowed(chunk));
+        }
+        let mut value = vec![0; typesize];
+        fill_special(Special::NaN, typesize, 0, &mut value);
+        fill_chunk(&value, header.nbytes(), &self.options).map(Cow::Owned)
+    }
+
+    /// Checks that a chunk can be one of these, before anything is changed for it.
+    fn acceptable<'a>(&mut self, chunk: &'a [u8], is_only: bool) -> Result<Chunk<'a>> {
+        let chunk = Chunk::parse(chunk)?;
+        let header = chunk.header();
         if header.nbytes() == 0 {
             bail!(InvalidArgument, "a chunk without data cannot be one of several");
         }
+        if header.cbytes() < self.store.min_chunk() {
+            let least = self.store.min_chunk();
+            bail!(InvalidArgument, "a frame takes chunks of {least} bytes or more, this has {}", header.cbytes());
+        }
+        self.check_kind(header.has_vlblocks(), is_only)?;
+        Ok(chunk)
+    }
+
+    fn check_kind(&mut self, has_vlblocks: bool, is_only: bool) -> Result<()> {
         if is_only {
-            self.state.vlblocks = header.has_vlblocks();
-        } else if header.has_vlblocks() != self.state.vlblocks {
+            self.state.vlblocks = has_vlblocks;
+        } else if has_vlblocks != self.state.vlblocks {
             bail!(InvalidArgument, "chunks with and without variable-length blocks do not go together");
         }
         Ok(())
@@ -311,6 +376,19 @@ impl SuperChunk {
         self.starts = OnceLock::new();
         self.is_changed = true;
     }
+}
+
+/// The sizes of the chunks that `nbytes` are cut into.
+fn fill_sizes(nbytes: u64, chunk_nbytes: usize, typesize: usize) -> Result<impl Iterator<Item = usize>> {
+    if !(1..=MAX_NBYTES).contains(&chunk_nbytes) {
+        bail!(InvalidArgument, "chunks of {chunk_nbytes} bytes are asked for, they can have 1 to {MAX_NBYTES}");
+    }
+    if !chunk_nbytes.is_multiple_of(typesize) || !nbytes.is_multiple_of(typesize as u64) {
+        bail!(InvalidArgument, "{nbytes} bytes in chunks of {chunk_nbytes} are no whole items of {typesize} bytes");
+    }
+    let size = chunk_nbytes as u64;
+    let rest = usize::try_from(nbytes % size).unwrap_or_default();
+    Ok((0..nbytes / size).map(move |_| chunk_nbytes).chain((rest > 0).then_some(rest)))
 }
 
 /// Whether chunks made with the one could have been made with the other.

@@ -11,7 +11,9 @@ pub const MAX_METALAYERS: usize = 16;
 /// How many variable-length metalayers there can be.
 pub const MAX_VLMETALAYERS: usize = 8192;
 /// How many variable-length metalayers the reference can still add to.
-pub(crate) const MAX_PORTABLE_VLMETALAYERS: usize = 16;
+const MAX_PORTABLE_VLMETALAYERS: usize = 16;
+/// The name of the one that frames add themselves, with the hashes of all chunks.
+pub(crate) const RESERVED_NAME: &str = "_xxh3";
 
 /// Names with contents, in the order they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,17 +117,30 @@ impl Metalayers {
 pub struct VlMetalayers {
     /// The contents as chunks.
     layers: Layers,
-    max: usize,
+    is_many: bool,
+    /// Whether the frame adds one of its own.
+    has_reserved: bool,
 }
 
 impl VlMetalayers {
     pub(crate) fn new() -> Self {
-        Self { layers: Layers::default(), max: MAX_PORTABLE_VLMETALAYERS }
+        Self { layers: Layers::default(), is_many: false, has_reserved: false }
     }
 
-    /// Allows up to 8,192 of them instead of 16. The reference reads such frames, but cannot extend them.
+    /// Allows up to 8,192 of them instead of 16. The reference reads such frames, but cannot extend them. The checksums
+    /// of a frame count as one.
     pub fn allow_many(&mut self) {
-        self.max = MAX_VLMETALAYERS;
+        self.is_many = true;
+    }
+
+    /// Leaves room for the one that the frame adds.
+    pub(crate) fn reserve(&mut self) {
+        self.has_reserved = true;
+    }
+
+    fn max(&self) -> usize {
+        let max = if self.is_many { MAX_VLMETALAYERS } else { MAX_PORTABLE_VLMETALAYERS };
+        max - usize::from(self.has_reserved)
     }
 
     /// How many there are.
@@ -160,15 +175,19 @@ impl VlMetalayers {
     /// Adds one.
     ///
     /// # Errors
-    /// `InvalidArgument` if the name is there already, empty or of more than 31 bytes, or if there are too many already.
+    /// `InvalidArgument` if the name is there already, empty, of more than 31 bytes or `_xxh3`, or if there are too many
+    /// already.
     pub fn add(&mut self, name: &str, content: &[u8]) -> Result<()> {
         self.layers.check_new(name)?;
-        if self.len() >= self.max {
+        if name == RESERVED_NAME {
+            bail!(InvalidArgument, "the name {name:?} is for the checksums of frames");
+        }
+        if self.len() >= self.max() {
             bail!(
                 InvalidArgument,
                 "there are {} variable-length metalayers already, {name:?} cannot be added{}",
                 self.len(),
-                if self.max < MAX_VLMETALAYERS { ": the reference handles no more, allow_many does" } else { "" }
+                if self.is_many { "" } else { ": the reference handles no more, allow_many does" }
             );
         }
         self.layers.0.push((name.to_owned(), compressed(content)?));
@@ -195,6 +214,25 @@ impl VlMetalayers {
         Ok(())
     }
 
+    /// Adds those of another.
+    pub(super) fn extend(&mut self, other: &Self) -> Result<()> {
+        self.is_many |= other.is_many;
+        if self.len() + other.len() > self.max() {
+            bail!(
+                InvalidArgument,
+                "{} variable-length metalayers are too many with the {} that are there, at most {} are allowed",
+                other.len(),
+                self.len(),
+                self.max()
+            );
+        }
+        for (name, chunk) in other.chunks() {
+            self.layers.check_new(name)?;
+            self.push_chunk(name, chunk);
+        }
+        Ok(())
+    }
+
     /// Names and chunks.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.layers.iter()
@@ -203,7 +241,7 @@ impl VlMetalayers {
     /// Adds one as it was read from a frame.
     pub(crate) fn push_chunk(&mut self, name: &str, chunk: &[u8]) {
         self.layers.0.push((name.to_owned(), chunk.to_vec()));
-        self.max = self.max.max(if self.len() > MAX_PORTABLE_VLMETALAYERS { MAX_VLMETALAYERS } else { 0 });
+        self.is_many |= self.len() > MAX_PORTABLE_VLMETALAYERS;
     }
 
     /// Takes one away as it was read, if it is there.

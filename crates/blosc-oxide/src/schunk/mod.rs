@@ -9,6 +9,7 @@ mod read;
 mod state;
 mod store;
 
+pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
 pub(crate) use state::{ChunkSize, State};
 pub(crate) use store::{ChunkStore, NewChunk, Slot};

@@ -63,6 +63,24 @@ impl SuperChunk {
     /// # Errors
     /// As [`decompress`](Self::decompress); `InvalidArgument` if there is no such block.
     pub fn block(&self, index: usize, block: usize) -> Result<Vec<u8>> {
+        match self.chunk_header(index)? {
+            Some(header) if !header.has_vlblocks() => {
+                if block >= header.nblocks() {
+                    bail!(InvalidArgument, "chunk {index}: block {block} is asked for, there are {}", header.nblocks());
+                }
+                let start = block * header.blocksize();
+                let len = header.blocksize().min(header.nbytes() - start);
+                self.limits.check("a block", len).map_err(at_chunk(index))?;
+                let mut data = vec![0; len];
+                self.chunk_part(index, start, &mut data)?;
+                Ok(data)
+            }
+            _ => self.block_of_whole(index, block),
+        }
+    }
+
+    /// The lengths of blocks of different lengths are all over the chunk, so that it must be read whole.
+    fn block_of_whole(&self, index: usize, block: usize) -> Result<Vec<u8>> {
         let bytes = self.chunk(index)?;
         let chunk = Chunk::parse(&bytes).map_err(at_chunk(index))?;
         self.with_reader(|reader| reader.decompressor.block(&chunk, block)).map_err(at_chunk(index))
@@ -211,6 +229,10 @@ impl SuperChunk {
         let Reader { decompressor, bytes } = reader;
         let read = self.store.read_head(index, HEAD_LEN, bytes)?;
         let header = Header::parse(&bytes[..read])?;
+        let expected = self.chunk_nbytes(index)?;
+        if header.nbytes() != expected {
+            bail!(Corrupt, "it holds {} bytes, {expected} are expected", header.nbytes());
+        }
         self.limits.check("a chunk", header.cbytes())?;
         let wanted = if header.cbytes() <= SMALL_CHUNK { 0..header.nbytes() } else { from..from + out.len() };
         fetch(bytes, read, &wanted, &|position, part| self.store.read_part(index, position, part))?;

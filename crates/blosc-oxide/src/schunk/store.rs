@@ -30,6 +30,11 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// The bytes that the chunks take.
     fn cbytes(&self) -> u64;
 
+    /// The least bytes that a chunk must have.
+    fn min_chunk(&self) -> usize {
+        0
+    }
+
     /// What is stored for the chunk `index`, which must be less than `nchunks`.
     fn slot(&self, index: usize) -> Result<Slot>;
 
