@@ -2,6 +2,8 @@
 //!
 //! A channel is `n / group` consecutive bytes, and each starts anew. What is left after the last channel is copied.
 
+use crate::running::{Sum, accumulate_into};
+
 /// Bytes after which the restarting variant forgets its predecessor, in the remainder of a channel.
 const RESTART_WIDTH: usize = 16;
 
@@ -68,9 +70,5 @@ fn encode_run(src: &[u8], dst: &mut [u8]) {
 }
 
 fn decode_run(src: &[u8], dst: &mut [u8]) {
-    let mut sum = 0_u8;
-    for (out, &byte) in dst.iter_mut().zip(src) {
-        sum = sum.wrapping_add(byte);
-        *out = sum;
-    }
+    accumulate_into::<Sum>(src, dst);
 }

@@ -1,5 +1,7 @@
 //! The XOR delta filter. Elements are units of 1, 2, 4 or 8 bytes; what is left after the last whole one is copied.
 
+use crate::running::{Xor, accumulate};
+
 /// Encodes a block against itself: the first element as it is, each other one XORed with the one before it.
 ///
 /// # Panics
@@ -22,8 +24,13 @@ pub fn encode_first(unit: usize, src: &[u8], dst: &mut [u8]) {
 pub fn decode_first(unit: usize, buf: &mut [u8]) {
     assert!(unit > 0, "the unit is 0");
     let whole = whole_units(unit, buf.len());
-    for i in unit..whole {
-        buf[i] ^= buf[i - unit];
+    let elements = &mut buf[..whole];
+    match unit {
+        1 => accumulate::<Xor, 1>(elements),
+        2 => accumulate::<Xor, 2>(elements),
+        4 => accumulate::<Xor, 4>(elements),
+        8 => accumulate::<Xor, 8>(elements),
+        _ => (unit..whole).for_each(|i| elements[i] ^= elements[i - unit]),
     }
 }
 

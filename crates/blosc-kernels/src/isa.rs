@@ -19,24 +19,35 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// All instruction sets, slowest first.
-    const ALL: [Self; 5] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon];
+    /// The instruction sets of the x86-64 architecture, each including the ones before it.
+    #[cfg(target_arch = "x86_64")]
+    const LEVELS: [Self; 4] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512];
+
+    /// The instruction sets of the 64-bit Arm architecture.
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    const LEVELS: [Self; 2] = [Self::Scalar, Self::Neon];
+
+    /// No instruction set in particular.
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+    const LEVELS: [Self; 1] = [Self::Scalar];
 
     /// The fastest instruction set of this processor. Detected on the first call.
     #[must_use]
+    #[inline]
     pub fn best() -> Self {
-        detected().last().copied().unwrap_or(Self::Scalar)
+        Self::LEVELS[best_level()]
     }
 
     /// The instruction sets of this processor, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
-        detected().iter().copied()
+        Self::LEVELS.into_iter().take(best_level() + 1)
     }
 
     /// Whether this processor has the instruction set.
     #[must_use]
+    #[inline]
     pub fn is_available(self) -> bool {
-        detected().contains(&self)
+        Self::LEVELS.iter().position(|&level| level == self).is_some_and(|level| level <= best_level())
     }
 
     /// The name in lower case, as in `avx2`.
@@ -52,23 +63,26 @@ impl Isa {
     }
 }
 
-/// What the processor has, as the leading part of [`Isa::ALL`]: each x86 level includes the ones before it.
+/// Where the fastest instruction set of this processor is in [`Isa::LEVELS`].
 #[cfg(target_arch = "x86_64")]
-fn detected() -> &'static [Isa] {
-    static COUNT: AtomicU8 = AtomicU8::new(0);
-    let known = COUNT.load(Ordering::Relaxed);
-    if known != 0 {
-        return &Isa::ALL[..usize::from(known)];
+#[inline]
+fn best_level() -> usize {
+    /// One more than the level; 0 as long as nobody has looked.
+    static DETECTED: AtomicU8 = AtomicU8::new(0);
+    match DETECTED.load(Ordering::Relaxed) {
+        0 => {
+            // Two threads may both get here; they store the same number.
+            let level = x86::best_level();
+            DETECTED.store(level + 1, Ordering::Relaxed);
+            usize::from(level)
+        }
+        known => usize::from(known - 1),
     }
-    // Two threads may both get here; they store the same number.
-    let count = x86::levels();
-    COUNT.store(count, Ordering::Relaxed);
-    &Isa::ALL[..usize::from(count)]
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn detected() -> &'static [Isa] {
-    &Isa::ALL[..1]
+fn best_level() -> usize {
+    Isa::LEVELS.len() - 1
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -79,20 +93,21 @@ mod x86 {
     const XCR0_AVX: u64 = 0b110;
     const XCR0_AVX512: u64 = 0b1110_0110;
 
-    /// How many of the x86 levels this processor has, counting from scalar.
-    pub(super) fn levels() -> u8 {
+    /// Where the fastest instruction set of this processor is among the x86-64 levels.
+    #[cold]
+    pub(super) fn best_level() -> u8 {
         let saved_state = saved_state();
         let features = structured_features();
         let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
 
         let avx2 = saved_state & XCR0_AVX == XCR0_AVX && has(features.ebx, &[3, 5, 8]) && has(features.ecx_1, &[28]);
         if !avx2 {
-            return 2;
+            return 1;
         }
         // F, DQ, BW, VL; then VBMI.
         let avx512 =
             saved_state & XCR0_AVX512 == XCR0_AVX512 && has(features.ebx, &[16, 17, 30, 31]) && has(features.ecx, &[1]);
-        if avx512 { 4 } else { 3 }
+        if avx512 { 3 } else { 2 }
     }
 
     struct Features {

@@ -14,6 +14,7 @@ pub mod delta;
 pub mod isa;
 pub mod lz;
 pub mod lz4;
+mod running;
 pub mod runs;
 pub mod shuffle;
 mod simd;

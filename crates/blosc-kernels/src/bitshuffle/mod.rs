@@ -3,12 +3,16 @@
 //! Of the `m = n / typesize` elements of a block the first `m8 = m - m % 8` are transposed: bit `k` of byte `j` of
 //! element `i` becomes bit `i % 8` of byte `i / 8` of row `8 * j + k`, a row being `m8 / 8` bytes. All bytes after
 //! those elements are copied as they are.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    allow(dead_code, reason = "nothing there to run the vector kernels on")
+)]
 
 mod scalar;
 mod vector;
 
 use crate::isa::Isa;
-use crate::simd::{Simd, dispatch};
+use crate::simd::dispatch;
 
 /// Groups of eight elements that the vector kernels work on at a time: as many as fill a cache line of every row.
 const STEP: usize = 64;
@@ -41,7 +45,7 @@ pub fn bitshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     }
     dispatch!(
         isa,
-        simd => simd.run(vector::Bitshuffle { typesize, src, dst }),
+        simd => vector::bitshuffle(simd, typesize, src, dst),
         scalar::bitshuffle(typesize, src, dst)
     );
 }
@@ -58,7 +62,7 @@ pub fn bitunshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) 
     }
     dispatch!(
         isa,
-        simd => simd.run(vector::Bitunshuffle { typesize, src, dst }),
+        simd => vector::bitunshuffle(simd, typesize, src, dst),
         scalar::bitunshuffle(typesize, src, dst)
     );
 }

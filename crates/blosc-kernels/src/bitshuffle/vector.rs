@@ -15,18 +15,28 @@ const CHUNK: usize = 16;
 #[repr(align(64))]
 struct Tile([u8; 8 * CHUNK * STEP]);
 
+/// Bit-shuffles at least 64 groups of elements.
+pub(super) fn bitshuffle<S: Simd>(simd: S, typesize: usize, src: &[u8], dst: &mut [u8]) {
+    simd.run(Bitshuffle { typesize, src, dst });
+}
+
+/// Undoes [`bitshuffle`].
+pub(super) fn bitunshuffle<S: Simd>(simd: S, typesize: usize, src: &[u8], dst: &mut [u8]) {
+    simd.run(Bitunshuffle { typesize, src, dst });
+}
+
 /// Bit-shuffles at least 64 groups of elements of `typesize` bytes.
-pub(super) struct Bitshuffle<'a> {
-    pub(super) typesize: usize,
-    pub(super) src: &'a [u8],
-    pub(super) dst: &'a mut [u8],
+struct Bitshuffle<'a> {
+    typesize: usize,
+    src: &'a [u8],
+    dst: &'a mut [u8],
 }
 
 /// Undoes [`Bitshuffle`].
-pub(super) struct Bitunshuffle<'a> {
-    pub(super) typesize: usize,
-    pub(super) src: &'a [u8],
-    pub(super) dst: &'a mut [u8],
+struct Bitunshuffle<'a> {
+    typesize: usize,
+    src: &'a [u8],
+    dst: &'a mut [u8],
 }
 
 /// First groups of the steps: all multiples of 64, and a last one that ends with the groups.

@@ -2,6 +2,10 @@
 //!
 //! A block of `n` bytes holds `n / typesize` elements; byte `j` of element `i` moves to `j * (n / typesize) + i`.
 //! The `n % typesize` bytes after the last whole element are copied as they are.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    allow(dead_code, reason = "nothing there to run the vector kernels on")
+)]
 
 pub(crate) mod columns;
 pub(crate) mod packed;

@@ -42,6 +42,12 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn splat(self, byte: u8) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm256_set1_epi8(byte.cast_signed()) }
+    }
+
+    #[inline(always)]
     fn fetch(self, at: *const u8) {
         // SAFETY: a prefetch reads nothing a program can see, and never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
@@ -105,6 +111,24 @@ impl Simd for Avx2 {
     fn assemble<const T: usize, const P: usize>(self, vector: __m256i) -> __m256i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { assemble::<T, P>(vector) }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm256_xor_si256(a, b) }
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm256_or_si256(a, b) }
+    }
+
+    #[inline(always)]
+    fn is_zero(self, vector: __m256i) -> bool {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm256_testz_si256(vector, vector) == 1 }
     }
 
     #[inline(always)]

@@ -42,6 +42,12 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn splat(self, byte: u8) -> __m512i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm512_set1_epi8(byte.cast_signed()) }
+    }
+
+    #[inline(always)]
     fn fetch(self, at: *const u8) {
         // SAFETY: a prefetch reads nothing a program can see, and never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
@@ -109,6 +115,24 @@ impl Simd for Avx512 {
     fn assemble<const T: usize, const P: usize>(self, vector: __m512i) -> __m512i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { assemble::<T, P>(vector) }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm512_xor_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm512_or_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn is_zero(self, vector: __m512i) -> bool {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm512_test_epi64_mask(vector, vector) == 0 }
     }
 
     #[inline(always)]

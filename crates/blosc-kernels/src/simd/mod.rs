@@ -3,6 +3,10 @@
 //! An instruction set is a token type that exists only where the processor has the instructions; a kernel is generic
 //! over the token and runs inside [`Simd::run`], a function compiled for those instructions. Vectors are one or more
 //! lanes of 16 bytes, and every operation that rearranges bytes works within each lane.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    allow(dead_code, reason = "nothing there to run the vector kernels on")
+)]
 
 pub(crate) mod network;
 
@@ -10,9 +14,13 @@ pub(crate) mod network;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+pub(crate) use self::neon::Neon;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use self::{avx2::Avx2, avx512::Avx512, sse2::Sse2};
 
@@ -35,7 +43,7 @@ macro_rules! dispatch {
                 Some($simd) => $vectors,
                 None => $scalar,
             },
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             $crate::isa::Isa::Neon => match $crate::simd::Neon::detect() {
                 Some($simd) => $vectors,
                 None => $scalar,
@@ -45,6 +53,13 @@ macro_rules! dispatch {
     };
 }
 pub(crate) use dispatch;
+
+/// The instruction set that every processor of the architecture has.
+#[cfg(target_arch = "x86_64")]
+pub(crate) type Baseline = Sse2;
+/// The instruction set that every processor of the architecture has.
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+pub(crate) type Baseline = Neon;
 
 /// Bytes in a lane.
 pub(crate) const LANE: usize = 16;
@@ -99,6 +114,9 @@ pub(crate) trait Simd: Copy {
     /// A vector of zeros.
     fn zero(self) -> Self::Vector;
 
+    /// A vector of one byte over and over.
+    fn splat(self, byte: u8) -> Self::Vector;
+
     /// Starts fetching the cache line of a place that will be written soon. The place may be anywhere.
     #[inline(always)]
     fn fetch(self, _at: *const u8) {}
@@ -145,6 +163,15 @@ pub(crate) trait Simd: Copy {
     /// `ASSEMBLES_ACROSS_LANES`, else from the start of each lane. What comes after them is arbitrary.
     fn assemble<const T: usize, const P: usize>(self, vector: Self::Vector) -> Self::Vector;
 
+    /// The bits in which `a` and `b` differ.
+    fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    /// The bits set in `a` or `b`.
+    fn or(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    /// Whether no bit is set.
+    fn is_zero(self, vector: Self::Vector) -> bool;
+
     /// Exchanges the bits of `a` that are `DISTANCE` above those of `mask` with the bits of `b` under `mask`.
     /// `mask` is the same in every byte and no bit of it moves into another byte.
     fn exchange_bits<const DISTANCE: u32>(
@@ -153,4 +180,16 @@ pub(crate) trait Simd: Copy {
         b: Self::Vector,
         mask: u8,
     ) -> (Self::Vector, Self::Vector);
+}
+
+/// What an instruction set with a single lane has besides: sums that run from byte to byte.
+pub(crate) trait OneLane: Simd {
+    /// Moves every byte up by `BYTES` (1, 2, 4 or 8) and fills with zeros.
+    fn move_up<const BYTES: usize>(self, vector: Self::Vector) -> Self::Vector;
+
+    /// The last `UNIT` bytes (1, 2, 4 or 8) over and over.
+    fn splat_last<const UNIT: usize>(self, vector: Self::Vector) -> Self::Vector;
+
+    /// Sums of bytes, modulo 256.
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 }

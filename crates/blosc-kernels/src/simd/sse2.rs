@@ -2,16 +2,22 @@
 
 use core::arch::x86_64::*;
 
-use super::{Kernel, LANE, MAX_LANES, Simd};
+use super::{Kernel, LANE, MAX_LANES, OneLane, Simd};
 
 /// Proof that the processor has SSE2.
 #[derive(Clone, Copy)]
 pub(crate) struct Sse2(());
 
 impl Sse2 {
-    /// The token, if this processor has the instructions.
+    /// The token: every x86-64 processor has the instructions.
+    pub(crate) fn always() -> Self {
+        Self(())
+    }
+
+    /// The token, for uniformity with the other instruction sets.
+    #[expect(clippy::unnecessary_wraps, reason = "the other instruction sets may be missing")]
     pub(crate) fn detect() -> Option<Self> {
-        Some(Self(()))
+        Some(Self::always())
     }
 }
 
@@ -39,6 +45,12 @@ impl Simd for Sse2 {
     fn zero(self) -> __m128i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { _mm_setzero_si128() }
+    }
+
+    #[inline(always)]
+    fn splat(self, byte: u8) -> __m128i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm_set1_epi8(byte.cast_signed()) }
     }
 
     #[inline(always)]
@@ -103,9 +115,47 @@ impl Simd for Sse2 {
     }
 
     #[inline(always)]
+    fn xor(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm_xor_si128(a, b) }
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm_or_si128(a, b) }
+    }
+
+    #[inline(always)]
+    fn is_zero(self, vector: __m128i) -> bool {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { is_zero(vector) }
+    }
+
+    #[inline(always)]
     fn exchange_bits<const DISTANCE: u32>(self, a: __m128i, b: __m128i, mask: u8) -> (__m128i, __m128i) {
         // SAFETY: the token exists only where the instructions do.
         unsafe { exchange_bits::<DISTANCE>(a, b, mask) }
+    }
+}
+
+impl OneLane for Sse2 {
+    #[inline(always)]
+    fn move_up<const BYTES: usize>(self, vector: __m128i) -> __m128i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { move_up::<BYTES>(vector) }
+    }
+
+    #[inline(always)]
+    fn splat_last<const UNIT: usize>(self, vector: __m128i) -> __m128i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { splat_last::<UNIT>(vector) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { _mm_add_epi8(a, b) }
     }
 }
 
@@ -179,5 +229,33 @@ fn shift_up<const DISTANCE: u32>(vector: __m128i) -> __m128i {
         1 => _mm_slli_epi64::<1>(vector),
         2 => _mm_slli_epi64::<2>(vector),
         _ => _mm_slli_epi64::<4>(vector),
+    }
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn is_zero(vector: __m128i) -> bool {
+    _mm_movemask_epi8(_mm_cmpeq_epi8(vector, _mm_setzero_si128())) == 0xFFFF
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn move_up<const BYTES: usize>(vector: __m128i) -> __m128i {
+    match BYTES {
+        1 => _mm_slli_si128::<1>(vector),
+        2 => _mm_slli_si128::<2>(vector),
+        4 => _mm_slli_si128::<4>(vector),
+        _ => _mm_slli_si128::<8>(vector),
+    }
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn splat_last<const UNIT: usize>(vector: __m128i) -> __m128i {
+    match UNIT {
+        1 => splat_last::<2>(_mm_unpackhi_epi8(vector, vector)),
+        2 => splat_last::<4>(_mm_shufflehi_epi16::<0b11_11_11_11>(vector)),
+        4 => _mm_shuffle_epi32::<0b11_11_11_11>(vector),
+        _ => _mm_unpackhi_epi64(vector, vector),
     }
 }
