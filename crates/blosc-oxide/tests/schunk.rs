@@ -261,7 +261,7 @@ impl Run {
         let start = self.rng.below(total + 1);
         let len = self.rng.below(total - start + 1).min(2000);
         let data = self.data(len);
-        if start % self.typesize == 0 && self.rng.below(2) == 0 {
+        if start.is_multiple_of(self.typesize) && self.rng.below(2) == 0 {
             self.subject.write_items((start / self.typesize) as u64, &data).unwrap();
         } else {
             self.subject.write(start as u64, &data).unwrap();
