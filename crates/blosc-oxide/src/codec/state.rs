@@ -17,6 +17,10 @@ pub(crate) struct Encoding<'a> {
     pub(crate) codec: Codec,
     pub(crate) context: CodecContext,
     pub(crate) plugin: Option<&'a dyn CodecPlugin>,
+    #[cfg_attr(
+        not(any(feature = "lz4", feature = "zstd", feature = "zstd-pure")),
+        expect(dead_code, reason = "no codec of this build takes a dictionary")
+    )]
     pub(crate) dict: Option<&'a EncodeDict>,
 }
 
@@ -26,6 +30,10 @@ pub(crate) struct Decoding<'a> {
     pub(crate) codec: Codec,
     pub(crate) context: CodecContext,
     pub(crate) plugin: Option<&'a dyn CodecPlugin>,
+    #[cfg_attr(
+        not(any(feature = "lz4", feature = "zstd", feature = "zstd-pure")),
+        expect(dead_code, reason = "no codec of this build takes a dictionary")
+    )]
     pub(crate) dict: Option<&'a DecodeDict<'a>>,
 }
 

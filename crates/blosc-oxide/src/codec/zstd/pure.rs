@@ -3,14 +3,9 @@
 use super::native_level;
 use crate::error::{Result, error};
 use std::cell::RefCell;
-#[cfg(not(target_arch = "wasm32"))]
-use structured_zstd as library;
-#[cfg(target_arch = "wasm32")]
-use structured_zstd_wasm as library;
-
-use library::decoding::{DictionaryHandle, FrameDecoder};
-use library::dictionary::{CoverOptions, FastCoverOptions, FinalizeOptions, train_fastcover_dict};
-use library::encoding::{CompressionLevel, EncoderDictionary, FrameCompressor};
+use structured_zstd::decoding::{DictionaryHandle, FrameDecoder};
+use structured_zstd::dictionary::{CoverOptions, FastCoverOptions, FinalizeOptions, train_fastcover_dict};
+use structured_zstd::encoding::{CompressionLevel, EncoderDictionary, FrameCompressor};
 
 /// A compressor, and the level it was made for.
 struct Kept {
