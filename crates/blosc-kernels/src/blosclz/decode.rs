@@ -2,9 +2,8 @@
 //!
 //! A stream is a row of operations: runs of up to 32 literals, and matches given by length and distance. It ends after
 //! literals. [`plain_operations`] decodes those that are far from the ends of input and output, with copies that run
-//! over; whatever it cannot do is left to [`Decoder::exact_operation`], which checks everything.
+//! over; whatever it cannot do is left to [`Decoder::checked_operation`], which checks everything.
 
-use crate::isa::Isa;
 use crate::lz::LzError;
 use crate::lz::copy::{self, OVER};
 use crate::lz::hint::{likely, opaque, unlikely};
@@ -13,14 +12,14 @@ use crate::lz::vectors::{Job, Vectors, dispatch};
 
 /// Decodes the BloscLZ stream `src` into `dst` and returns how many bytes it made.
 ///
-/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length compares. An empty
-/// stream makes no bytes.
+/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length compares. Bytes of `dst`
+/// behind it may have been overwritten. An empty stream makes no bytes.
 ///
 /// # Errors
 /// When the stream is cut off, ends with a match, needs more room than `dst` has, or has a match that goes back too
 /// far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<false>(Isa::best(), src, dst)
+    decode::<false>(src, dst)
 }
 
 /// Decodes the start of the BloscLZ stream `src`: stops as soon as `dst` is full, without looking at the rest.
@@ -30,7 +29,7 @@ pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// # Errors
 /// As [`decompress`], except that a stream with more bytes than `dst` has room for is not an error.
 pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<true>(Isa::best(), src, dst)
+    decode::<true>(src, dst)
 }
 
 /// Opcodes below this are runs of literals, one longer than the opcode says.
@@ -47,11 +46,8 @@ const PLAIN_INPUT: usize = 1 + 32 + 1;
 /// What it may write.
 const PLAIN_OUTPUT: usize = 32;
 
-fn decode<const PREFIX: bool>(isa: Isa, src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    if src.is_empty() || (PREFIX && dst.is_empty()) {
-        return Ok(0);
-    }
-    dispatch(isa, Decoder::<PREFIX> { src, dst, read: 0, written: 0 })
+fn decode<const PREFIX: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
+    dispatch(Decoder::<PREFIX> { src, dst, read: 0, written: 0 })
 }
 
 struct Decoder<'a, const PREFIX: bool> {
@@ -66,14 +62,19 @@ impl<const PREFIX: bool> Job for Decoder<'_, PREFIX> {
 
     #[inline(always)]
     fn run<V: Vectors>(mut self, vectors: V) -> Self::Output {
-        // The upper bits of the first opcode are a mark of the writer.
-        let first = self.src[0] % FIRST_MATCH;
+        let Some(first) = self.src.first() else { return Ok(0) };
+        if self.is_full() {
+            return Ok(0);
+        }
         self.read = 1;
-        let mut ended = self.exact_literals(vectors, first)?;
+        // The upper bits of the first opcode are a mark of the writer.
+        let mut ended = self.checked_literals(vectors, first % FIRST_MATCH)?;
         while !ended {
-            let plain = Plain { src: self.src, dst: self.dst, read: self.read, written: self.written };
-            (self.read, self.written) = vectors.outline(plain);
-            ended = self.exact_operation(vectors)?;
+            if self.src.len() - self.read >= PLAIN_INPUT && self.dst.len() - self.written >= PLAIN_OUTPUT {
+                let plain = Plain { src: self.src, dst: self.dst, read: self.read, written: self.written };
+                (self.read, self.written) = vectors.outline(plain);
+            }
+            ended = self.checked_operation(vectors)?;
         }
         Ok(self.written)
     }
@@ -82,28 +83,30 @@ impl<const PREFIX: bool> Job for Decoder<'_, PREFIX> {
 impl<const PREFIX: bool> Decoder<'_, PREFIX> {
     /// Decodes one operation. Returns whether the output is complete.
     #[inline(always)]
-    fn exact_operation<V: Vectors>(&mut self, vectors: V) -> Result<bool, LzError> {
+    fn checked_operation<V: Vectors>(&mut self, vectors: V) -> Result<bool, LzError> {
         let Some(&opcode) = self.src.get(self.read) else {
             // Literals at the end would have ended the decoding.
             return Err(LzError::BadEnd { read: self.read });
         };
         self.read += 1;
-        if opcode < FIRST_MATCH { self.exact_literals(vectors, opcode) } else { self.exact_match(vectors, opcode) }
+        if opcode < FIRST_MATCH { self.checked_literals(vectors, opcode) } else { self.checked_match(vectors, opcode) }
     }
 
     #[inline(always)]
-    fn exact_literals<V: Vectors>(&mut self, vectors: V, opcode: u8) -> Result<bool, LzError> {
+    fn checked_literals<V: Vectors>(&mut self, vectors: V, opcode: u8) -> Result<bool, LzError> {
         let len = self.fitted(usize::from(opcode) + 1)?;
         let end = self.written + len;
-        let literals = self.src.get(self.read..self.read + len).ok_or(self.cut())?;
-        copy::literals_exact(vectors, literals, &mut self.dst[self.written..end]);
+        if len > self.src.len() - self.read {
+            return Err(self.cut());
+        }
+        copy::literals_inside(vectors, self.src, self.read, self.dst, self.written, len);
         self.read += len;
         self.written = end;
         Ok(self.read == self.src.len() || self.is_full())
     }
 
     #[inline(always)]
-    fn exact_match<V: Vectors>(&mut self, vectors: V, opcode: u8) -> Result<bool, LzError> {
+    fn checked_match<V: Vectors>(&mut self, vectors: V, opcode: u8) -> Result<bool, LzError> {
         let (len, distance, next) = match_fields(self.src, opcode, self.read).ok_or(self.cut())?;
         self.read = next;
         if distance > self.written {
@@ -206,19 +209,23 @@ fn plain_operations<V: Vectors>(
         let mut at = read + 1;
         if len == EXTENDED {
             // SAFETY: PLAIN_INPUT is more than the opcode.
-            let byte = unsafe { *src.get_unchecked(at) };
+            let more = unsafe { *src.get_unchecked(at) };
+            len += usize::from(more);
             at += 1;
-            len += usize::from(byte);
-            if unlikely(byte == 255) {
-                let Some((more, next)) = extension(src, at) else { break };
-                if next + MAX_DISTANCE_BYTES > src.len() {
+            if unlikely(more == 255) {
+                let Some((len, distance, next)) = match_fields(src, opcode, read + 1) else { break };
+                if distance > written || written + len > last_over {
                     break;
                 }
-                len += more;
-                at = next;
+                // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind the match.
+                unsafe { copy::long_match_over(vectors, dst, written, distance, len) };
+                literals = 0;
+                read = next;
+                written += len;
+                continue;
             }
         }
-        // SAFETY: without extension PLAIN_INPUT is more than MAX_DISTANCE_BYTES behind the opcode, else see above.
+        // SAFETY: PLAIN_INPUT is more than opcode, extension byte and MAX_DISTANCE_BYTES.
         let (distance, next) = unsafe { distance_inside(src, opcode, at) };
         if unlikely(distance > written) {
             break;
@@ -226,7 +233,7 @@ fn plain_operations<V: Vectors>(
         if len < EXTENDED {
             if likely(distance >= 8) {
                 // SAFETY: the distance is from 8 to `written`, and PLAIN_OUTPUT is more than 8 bytes.
-                unsafe { copy::match_chunk::<8>(dst, written, distance) };
+                unsafe { copy::chunk_within::<8>(dst, written - distance, written) };
             } else {
                 // SAFETY: the distance is from 1 to 7 and to `written`, and PLAIN_OUTPUT is 32 bytes.
                 unsafe { copy::short_period(vectors, dst, written, distance) };
@@ -237,7 +244,7 @@ fn plain_operations<V: Vectors>(
             }
             if distance >= V::WIDTH {
                 // SAFETY: the distance is from WIDTH to `written`, and OVER is more than a register.
-                unsafe { copy::match_register(vectors, dst, written, distance) };
+                unsafe { copy::register_within(vectors, dst, written - distance, written) };
                 if unlikely(len > V::WIDTH) {
                     // SAFETY: as above, and OVER bytes are behind the match.
                     unsafe { copy::far_match_over(vectors, dst, written + V::WIDTH, distance, len - V::WIDTH) };
@@ -281,3 +288,6 @@ unsafe fn distance_inside(src: &[u8], opcode: u8, at: usize) -> (usize, usize) {
     let low = unsafe { *src.get_unchecked(at + 2) };
     (distance + usize::from(u16::from_be_bytes([high, low])), at + 3)
 }
+
+#[cfg(test)]
+mod tests;

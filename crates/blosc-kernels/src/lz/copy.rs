@@ -8,14 +8,13 @@
 //! from one register that holds the pattern, without ever loading what was just stored.
 
 use super::hint::likely;
-use super::vectors::{Vectors, stride};
+use super::vectors::{Job, Vectors, stride};
 
 /// How many bytes behind its end a copy that runs over may read and write.
 pub(crate) const OVER: usize = 64;
 
-/// The length from which a run of one byte is left to `memset`: on some processors that one fills cache lines without
-/// fetching them first.
-const LONG_RUN: usize = 1024;
+/// The distance of a match at which what it loads was stored long enough ago.
+const SETTLED: usize = 512;
 
 /// Copies `N` bytes from `src` to `dst`.
 ///
@@ -34,16 +33,16 @@ pub(crate) unsafe fn chunk<const N: usize>(src: &[u8], from: usize, dst: &mut [u
     unsafe { to.cast::<[u8; N]>().write(bytes) };
 }
 
-/// Copies `N` bytes of a match.
+/// Copies `N` bytes within `dst`.
 ///
 /// # Safety
-/// `distance` is from `N` to `to`, and `to + N` is at most `dst.len()`.
+/// `from + N` is at most `to`, and `to + N` at most `dst.len()`.
 #[inline(always)]
-pub(crate) unsafe fn match_chunk<const N: usize>(dst: &mut [u8], to: usize, distance: usize) {
-    debug_assert!(N <= distance && distance <= to && to + N <= dst.len());
-    // SAFETY: the caller has `to - distance` inside `dst`.
-    let from = unsafe { dst.as_ptr().add(to - distance) };
-    // SAFETY: N bytes from there end at `to` or before.
+pub(crate) unsafe fn chunk_within<const N: usize>(dst: &mut [u8], from: usize, to: usize) {
+    debug_assert!(from + N <= to && to + N <= dst.len());
+    // SAFETY: the caller has `from` inside `dst`.
+    let from = unsafe { dst.as_ptr().add(from) };
+    // SAFETY: N bytes from there are inside `dst`, says the caller.
     let bytes = unsafe { from.cast::<[u8; N]>().read() };
     // SAFETY: the caller has `to` inside `dst`.
     let to = unsafe { dst.as_mut_ptr().add(to) };
@@ -120,12 +119,13 @@ pub(crate) unsafe fn match_over<V: Vectors>(vectors: V, dst: &mut [u8], to: usiz
 /// `distance` is from `WIDTH` to `to`, and `to + len + OVER` is at most `dst.len()`.
 #[inline(always)]
 pub(crate) unsafe fn far_match_over<V: Vectors>(vectors: V, dst: &mut [u8], to: usize, distance: usize, len: usize) {
+    let from = to - distance;
     let mut done = 0;
     loop {
         // SAFETY: `done` is at most `len`, and OVER is two registers or more.
-        unsafe { match_register(vectors, dst, to + done, distance) };
+        unsafe { register_within(vectors, dst, from + done, to + done) };
         // SAFETY: as above.
-        unsafe { match_register(vectors, dst, to + done + V::WIDTH, distance) };
+        unsafe { register_within(vectors, dst, from + done + V::WIDTH, to + done + V::WIDTH) };
         done += 2 * V::WIDTH;
         if likely(done >= len) {
             break;
@@ -147,9 +147,6 @@ pub(crate) unsafe fn period_over<V: Vectors>(
     len: usize,
     pattern: V::Register,
 ) {
-    if distance == 1 && len >= LONG_RUN {
-        return run_exact(dst, to, len);
-    }
     let stride = stride::<V>(distance);
     let mut done = 0;
     loop {
@@ -164,23 +161,89 @@ pub(crate) unsafe fn period_over<V: Vectors>(
     }
 }
 
-/// Copies one register of a match.
+/// Copies a match of `len` bytes, running over: what [`match_over`] does, with more care for what makes many bytes fast
+/// and out of the way of loops over short ones.
 ///
 /// # Safety
-/// `distance` is from `WIDTH` to `to`, and `to + WIDTH` is at most `dst.len()`.
+/// As [`match_over`].
 #[inline(always)]
-pub(crate) unsafe fn match_register<V: Vectors>(vectors: V, dst: &mut [u8], to: usize, distance: usize) {
+pub(crate) unsafe fn long_match_over<V: Vectors>(vectors: V, dst: &mut [u8], to: usize, distance: usize, len: usize) {
+    // SAFETY: the same contract.
+    vectors.outline(unsafe { LongMatch::new(dst, to, distance, len) });
+}
+
+/// A match of which [`match_over`] may be done.
+struct LongMatch<'a> {
+    dst: &'a mut [u8],
+    to: usize,
+    distance: usize,
+    len: usize,
+}
+
+impl<'a> LongMatch<'a> {
+    /// # Safety
+    /// As [`match_over`].
+    #[inline(always)]
+    unsafe fn new(dst: &'a mut [u8], to: usize, distance: usize, len: usize) -> Self {
+        Self { dst, to, distance, len }
+    }
+}
+
+impl Job for LongMatch<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self, vectors: V) {
+        let Self { dst, mut to, mut distance, mut len } = self;
+        if distance == 1 {
+            return run_exact(dst, to, len);
+        }
+        // A load has to wait for stores right before it. But what the match makes repeats, so it can as well be copied
+        // from twice, four times, ... the distance, as soon as that is there.
+        while V::WIDTH <= distance && distance < SETTLED && distance < len {
+            // SAFETY: promised by who made this. Then there are `distance` bytes more to refer to.
+            unsafe { far_match_over(vectors, dst, to, distance, distance) };
+            to += distance;
+            len -= distance;
+            distance *= 2;
+        }
+        // SAFETY: promised by who made this.
+        unsafe { match_over(vectors, dst, to, distance, len) };
+    }
+}
+
+/// Copies one register within `dst`.
+///
+/// # Safety
+/// `from + WIDTH` is at most `to`, and `to + WIDTH` at most `dst.len()`.
+#[inline(always)]
+pub(crate) unsafe fn register_within<V: Vectors>(vectors: V, dst: &mut [u8], from: usize, to: usize) {
     // SAFETY: the caller has both places inside `dst`.
-    let value = unsafe { vectors.load(dst, to - distance) };
+    let value = unsafe { vectors.load(dst, from) };
     // SAFETY: as above.
     unsafe { vectors.store(dst, to, value) };
 }
 
-/// Repeats the byte before `to` exactly `len` times.
+/// Repeats the byte before `to` exactly `len` times. Unlike stores, `memset` may fill cache lines without fetching them.
 #[inline(always)]
 fn run_exact(dst: &mut [u8], to: usize, len: usize) {
     let byte = dst[to - 1];
     dst[to..to + len].fill(byte);
+}
+
+/// Copies `len` literals from anywhere in `src` to anywhere in `dst`.
+///
+/// # Panics
+/// If `src` has fewer than `len` bytes from `from` on, or `dst` from `to` on.
+#[inline(always)]
+pub(crate) fn literals_inside<V: Vectors>(vectors: V, src: &[u8], from: usize, dst: &mut [u8], to: usize, len: usize) {
+    assert!(from <= src.len() && len <= src.len() - from && to <= dst.len() && len <= dst.len() - to);
+    if len <= 16 && src.len() - from >= 16 && dst.len() - to >= 16 {
+        // SAFETY: the assertion and the comparisons.
+        unsafe { chunk::<16>(src, from, dst, to) };
+    } else {
+        literals_exact(vectors, &src[from..from + len], &mut dst[to..to + len]);
+    }
 }
 
 /// Copies a match of `len` bytes to anywhere in `dst`.
@@ -190,6 +253,13 @@ fn run_exact(dst: &mut [u8], to: usize, len: usize) {
 #[inline(always)]
 pub(crate) fn match_inside<V: Vectors>(vectors: V, dst: &mut [u8], to: usize, distance: usize, len: usize) {
     assert!(distance != 0 && distance <= to && to <= dst.len() && len <= dst.len() - to);
+    if len <= 16 && distance >= 8 && dst.len() - to >= 16 {
+        // SAFETY: the assertion and the comparisons.
+        unsafe { chunk_within::<8>(dst, to - distance, to) };
+        // SAFETY: as above.
+        unsafe { chunk_within::<8>(dst, to - distance + 8, to + 8) };
+        return;
+    }
     if distance >= len {
         return separate_match(vectors, dst, to, distance, len);
     }
@@ -199,7 +269,7 @@ pub(crate) fn match_inside<V: Vectors>(vectors: V, dst: &mut [u8], to: usize, di
     let over = len.min((dst.len() - to).saturating_sub(OVER));
     if over > 0 {
         // SAFETY: the assertion, and OVER bytes are behind what is copied here.
-        unsafe { match_over(vectors, dst, to, distance, over) };
+        unsafe { long_match_over(vectors, dst, to, distance, over) };
     }
     if over < len {
         rest_of_match(vectors, dst, to + over, distance, len - over);
@@ -222,7 +292,7 @@ fn rest_of_match<V: Vectors>(vectors: V, dst: &mut [u8], mut to: usize, distance
     if distance >= V::WIDTH {
         while end - to > V::WIDTH {
             // SAFETY: the distance is from WIDTH to `to`, and `end` is inside.
-            unsafe { match_register(vectors, dst, to, distance) };
+            unsafe { register_within(vectors, dst, to - distance, to) };
             to += V::WIDTH;
         }
         separate_match(vectors, dst, to, distance, end - to);
@@ -297,7 +367,7 @@ mod tests {
     use super::*;
     use crate::isa::Isa;
     use crate::lz::samples::noise;
-    use crate::lz::vectors::{Job, dispatch};
+    use crate::lz::vectors::dispatch_on;
     use alloc::format;
 
     struct Inside<'a> {
@@ -334,7 +404,7 @@ mod tests {
                         bytewise(&mut expected, to, distance, len);
                         let mut bytes = start;
                         let (dst, guard) = bytes.split_at_mut(to + len + room);
-                        dispatch(isa, Inside { dst, to, distance, len });
+                        dispatch_on(isa, Inside { dst, to, distance, len });
                         let case = || format!("{} distance {distance} length {len} room {room}", isa.name());
                         assert!(dst[..to + len] == expected[..to + len], "{}", case());
                         assert!(*guard == expected[to + len + room..], "{}", case());
@@ -347,12 +417,12 @@ mod tests {
     #[test]
     #[should_panic(expected = "distance")]
     fn a_match_from_before_the_start_panics() {
-        dispatch(Isa::best(), Inside { dst: &mut [0; 100], to: 10, distance: 11, len: 5 });
+        dispatch_on(Isa::best(), Inside { dst: &mut [0; 100], to: 10, distance: 11, len: 5 });
     }
 
     #[test]
     #[should_panic(expected = "distance")]
     fn a_match_behind_the_end_panics() {
-        dispatch(Isa::best(), Inside { dst: &mut [0; 100], to: 10, distance: 1, len: 91 });
+        dispatch_on(Isa::best(), Inside { dst: &mut [0; 100], to: 10, distance: 1, len: 91 });
     }
 }

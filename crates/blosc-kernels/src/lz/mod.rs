@@ -1,6 +1,8 @@
 //! What the LZ codecs share: the error of a bad stream, match copies, match comparison and hashing.
 
 pub(crate) mod copy;
+#[cfg(test)]
+pub(crate) mod decoding;
 pub(crate) mod hint;
 pub(crate) mod length;
 pub(crate) mod literals;

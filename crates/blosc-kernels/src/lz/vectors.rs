@@ -38,12 +38,31 @@ pub(crate) trait Job {
     fn run<V: Vectors>(self, vectors: V) -> Self::Output;
 }
 
-/// Runs `job` with the registers of `isa`, or the nearest set that the processor has and there is code for.
+/// Runs `job` with the fastest registers of the processor.
 #[inline]
-pub(crate) fn dispatch<J: Job>(isa: Isa, job: J) -> J::Output {
+pub(crate) fn dispatch<J: Job>(job: J) -> J::Output {
+    // SAFETY: the processor has what is best of it.
+    unsafe { dispatch_unchecked(Isa::best(), job) }
+}
+
+/// Runs `job` with the registers of `isa`.
+///
+/// # Panics
+/// If the processor does not have them.
+#[cfg(test)]
+pub(crate) fn dispatch_on<J: Job>(isa: Isa, job: J) -> J::Output {
+    assert!(isa.is_available());
+    // SAFETY: the assertion.
+    unsafe { dispatch_unchecked(isa, job) }
+}
+
+/// # Safety
+/// The processor has `isa`.
+#[inline]
+unsafe fn dispatch_unchecked<J: Job>(isa: Isa, job: J) -> J::Output {
     #[cfg(target_arch = "x86_64")]
-    if matches!(isa, Isa::Avx2 | Isa::Avx512) && isa.is_available() {
-        // SAFETY: the processor has AVX2, BMI1 and BMI2, which each of the two matched sets includes.
+    if matches!(isa, Isa::Avx2 | Isa::Avx512) {
+        // SAFETY: both sets include AVX2, BMI1 and BMI2.
         return unsafe { avx2::Avx2::new() }.outline(job);
     }
     let _ = isa;

@@ -2,10 +2,9 @@
 //!
 //! A block is a row of sequences: a token with two lengths of four bits, literals, and a match given by its distance. The
 //! last sequence ends after its literals. [`plain_sequences`] decodes those that are far from the ends of input and
-//! output, with copies that run over; whatever it cannot do is left to [`Decoder::exact_literals`] and
-//! [`Decoder::exact_match`], which check everything.
+//! output, with copies that run over; whatever it cannot do is left to [`Decoder::checked_literals`] and
+//! [`Decoder::checked_match`], which check everything.
 
-use crate::isa::Isa;
 use crate::lz::LzError;
 use crate::lz::copy::{self, OVER};
 use crate::lz::hint::{likely, opaque, unlikely};
@@ -14,12 +13,13 @@ use crate::lz::vectors::{Job, Vectors, dispatch};
 
 /// Decodes the LZ4 block `src` into `dst` and returns how many bytes it made.
 ///
-/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length compares.
+/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length compares. Bytes of `dst`
+/// behind it may have been overwritten.
 ///
 /// # Errors
 /// When the stream is cut off, needs more room than `dst` has, or has a match that goes back too far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<false>(Isa::best(), src, &[], dst)
+    decode::<false>(src, &[], dst)
 }
 
 /// Decodes the LZ4 block `src` whose matches may also refer to the last 64 KiB of `dict`, as if `dict` stood right
@@ -28,7 +28,7 @@ pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// # Errors
 /// As [`decompress`].
 pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<false>(Isa::best(), src, dict, dst)
+    decode::<false>(src, dict, dst)
 }
 
 /// Decodes the start of the LZ4 block `src`: stops as soon as `dst` is full, without looking at the rest.
@@ -38,7 +38,7 @@ pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<u
 /// # Errors
 /// As [`decompress`], except that a stream with more bytes than `dst` has room for is not an error.
 pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<true>(Isa::best(), src, &[], dst)
+    decode::<true>(src, &[], dst)
 }
 
 /// [`decompress_prefix`] of a block made with a dictionary, see [`decompress_with_dict`].
@@ -46,7 +46,7 @@ pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// # Errors
 /// As [`decompress_prefix`].
 pub fn decompress_prefix_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<true>(Isa::best(), src, dict, dst)
+    decode::<true>(src, dict, dst)
 }
 
 /// A length in the token that goes on in extension bytes.
@@ -61,11 +61,8 @@ const PLAIN_INPUT: usize = 1 + MAX_PLAIN_LITERALS + 2 + 1;
 /// What it may write.
 const PLAIN_OUTPUT: usize = MAX_PLAIN_LITERALS + 32;
 
-fn decode<const PREFIX: bool>(isa: Isa, src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    if PREFIX && dst.is_empty() {
-        return Ok(0);
-    }
-    dispatch(isa, Decoder::<PREFIX> { src, dict, dst, read: 0, written: 0 })
+fn decode<const PREFIX: bool>(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
+    dispatch(Decoder::<PREFIX> { src, dict, dst, read: 0, written: 0 })
 }
 
 struct Decoder<'a, const PREFIX: bool> {
@@ -81,21 +78,28 @@ impl<const PREFIX: bool> Job for Decoder<'_, PREFIX> {
 
     #[inline(always)]
     fn run<V: Vectors>(mut self, vectors: V) -> Self::Output {
+        if self.is_full() {
+            return Ok(0);
+        }
         loop {
-            let plain = Plain { src: self.src, dst: self.dst, read: self.read, written: self.written };
-            let stop = vectors.outline(plain);
-            (self.read, self.written) = (stop.read, stop.written);
-            let token = match stop.token {
+            let mut token = None;
+            if self.src.len() - self.read >= PLAIN_INPUT && self.dst.len() - self.written >= PLAIN_OUTPUT {
+                let plain = Plain { src: self.src, dst: self.dst, read: self.read, written: self.written };
+                let stop = vectors.outline(plain);
+                (self.read, self.written) = (stop.read, stop.written);
+                token = stop.token;
+            }
+            let token = match token {
                 Some(token) => token,
                 None => {
                     let token = self.token()?;
-                    if self.exact_literals(vectors, token)? {
+                    if self.checked_literals(vectors, token)? {
                         return Ok(self.written);
                     }
                     token
                 }
             };
-            if self.exact_match(vectors, token)? {
+            if self.checked_match(vectors, token)? {
                 return Ok(self.written);
             }
         }
@@ -115,12 +119,14 @@ impl<const PREFIX: bool> Decoder<'_, PREFIX> {
 
     /// Copies the literals of a sequence. Returns whether the output is complete.
     #[inline(always)]
-    fn exact_literals<V: Vectors>(&mut self, vectors: V, token: u8) -> Result<bool, LzError> {
+    fn checked_literals<V: Vectors>(&mut self, vectors: V, token: u8) -> Result<bool, LzError> {
         let len = self.length(usize::from(token >> 4))?;
         let len = self.fitted(len)?;
         let end = self.written + len;
-        let literals = self.src.get(self.read..self.read + len).ok_or(self.cut())?;
-        copy::literals_exact(vectors, literals, &mut self.dst[self.written..end]);
+        if len > self.src.len() - self.read {
+            return Err(self.cut());
+        }
+        copy::literals_inside(vectors, self.src, self.read, self.dst, self.written, len);
         self.read += len;
         self.written = end;
         Ok(self.read == self.src.len() || self.is_full())
@@ -128,7 +134,7 @@ impl<const PREFIX: bool> Decoder<'_, PREFIX> {
 
     /// Copies the match of a sequence. Returns whether the output is complete.
     #[inline(always)]
-    fn exact_match<V: Vectors>(&mut self, vectors: V, token: u8) -> Result<bool, LzError> {
+    fn checked_match<V: Vectors>(&mut self, vectors: V, token: u8) -> Result<bool, LzError> {
         let Some(&[low, high]) = self.src.get(self.read..self.read + 2) else { return Err(self.cut()) };
         self.read += 2;
         let distance = usize::from(u16::from_le_bytes([low, high]));
@@ -251,12 +257,13 @@ fn plain_sequences<V: Vectors>(vectors: V, src: &[u8], dst: &mut [u8], mut read:
         if likely(bits < EXTENDED) {
             if likely(distance >= 8) {
                 // In pieces: a load that is not inside one of the latest stores has to wait for them.
+                let from = written - distance;
                 // SAFETY: the distance is from 8 to `written`, and 32 bytes can be written.
-                unsafe { copy::match_chunk::<8>(dst, written, distance) };
+                unsafe { copy::chunk_within::<8>(dst, from, written) };
                 // SAFETY: as above.
-                unsafe { copy::match_chunk::<8>(dst, written + 8, distance) };
+                unsafe { copy::chunk_within::<8>(dst, from + 8, written + 8) };
                 // SAFETY: as above.
-                unsafe { copy::match_chunk::<2>(dst, written + 16, distance) };
+                unsafe { copy::chunk_within::<2>(dst, from + 16, written + 16) };
             } else if distance != 0 {
                 // SAFETY: the distance is from 1 to 7 and to `written`, and 32 bytes can be written.
                 unsafe { copy::short_period(vectors, dst, written, distance) };
@@ -267,15 +274,27 @@ fn plain_sequences<V: Vectors>(vectors: V, src: &[u8], dst: &mut [u8], mut read:
             written += MIN_MATCH + bits;
         } else {
             // SAFETY: `after` is inside.
-            let Some((more, next)) = (unsafe { extension_inside(src, after) }) else { return at_match };
-            let end = written + EXTENDED + MIN_MATCH + more;
-            if end > last_over || distance == 0 {
-                return at_match;
+            let more = unsafe { *src.get_unchecked(after) };
+            if likely(more != 255) {
+                let end = written + EXTENDED + MIN_MATCH + usize::from(more);
+                if end > last_over || distance == 0 {
+                    return at_match;
+                }
+                // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
+                unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
+                read = after + 1;
+                written = end;
+            } else {
+                let Some((more, next)) = extension(src, after) else { return at_match };
+                let end = written + EXTENDED + MIN_MATCH + more;
+                if end > last_over || distance == 0 {
+                    return at_match;
+                }
+                // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
+                unsafe { copy::long_match_over(vectors, dst, written, distance, end - written) };
+                read = next;
+                written = end;
             }
-            // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
-            unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
-            read = next;
-            written = end;
         }
     }
     Stop { read, written, token: None }
@@ -291,3 +310,6 @@ unsafe fn load_u16(src: &[u8], at: usize) -> u16 {
     // SAFETY: and the byte behind it too.
     u16::from_le(unsafe { start.cast::<u16>().read_unaligned() })
 }
+
+#[cfg(test)]
+mod tests;
