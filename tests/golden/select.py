@@ -21,6 +21,7 @@ LARGEST_FRAME = 20_000
 HOSTILE_KINDS = ["hostile-frame"]
 # Threaded writers' files are large because they need many blocks; extra/ has a small one.
 LARGEST = 64 * 1024
+LARGEST_BLOSCPACK = 6 * 1024
 # One of each kernel's special cases and neighbours; any other width stands for the general case.
 TYPESIZES = {1, 2, 3, 4, 7, 8, 12, 15, 16, 17, 32, 33, 255, 256, 300, 70000}
 
@@ -63,7 +64,28 @@ def shown_by(entry):
     return shown
 
 
-def choose(entries):
+def shown_by_bloscpack(entry):
+    """The same for a Bloscpack file."""
+    facts = entry["facts"]
+    meta, metadata = facts.get("meta") or {}, entry["metadata"]
+    chunks = facts["chunks[pos,flags,typesize,nbytes,blocksize,cbytes]"]
+    group = re.split(r"[-0-9.]", entry["file"])[0]
+    shown = {
+        ("checksum", facts["checksum_id"]),
+        ("options", facts["options"], facts["max_app_chunks"] == 0),
+        ("chunks", min(facts["nchunks"], 3), facts["last_chunk"] == facts["chunk_size"]),
+        ("trailing", facts["trailing_garbage_bytes"] > 0),
+        ("offsets", facts.get("offsets", [0])[0] == -1),
+        ("metadata", meta.get("checksum_id"), meta.get("codec_id"), meta.get("level")),
+        ("json", type(metadata).__name__, (metadata or {}).get("dtype") if isinstance(metadata, dict) else None),
+        ("order", metadata.get("order") if isinstance(metadata, dict) else None),
+        ("group", group),
+    }
+    shown |= {("flags", chunk[1] & ~0x10) for chunk in chunks}
+    return shown
+
+
+def choose(entries, shown_by=shown_by):
     wanted = {entry["file"]: shown_by(entry) for entry in entries}
     missing, chosen = set().union(*wanted.values()), set()
     while missing:
@@ -102,13 +124,23 @@ def keep(whole, name, chosen):
     manifest.pop("skipped", None)
     target = os.path.join(HERE, name)
     shutil.rmtree(target, ignore_errors=True)
-    for entry in manifest["files"]:
+    for entry in manifest["files"] + manifest.get("bad", []):
         copy(os.path.join(whole, name, entry["file"]), os.path.join(target, entry["file"]))
     with open(os.path.join(target, "manifest.json"), "w") as file:
         json.dump(manifest, file, separators=(",", ":"))
         file.write("\n")
     size = sum(entry["size"] for entry in manifest["files"])
     print(f"{name}: {len(manifest['files'])} files, {size} bytes")
+
+
+def keep_bloscpack(whole):
+    """Good files as chosen, damaged ones all, and those of older versions of the format."""
+    small = lambda entries: [entry for entry in entries if entry["size"] <= LARGEST_BLOSCPACK]
+    keep(whole, "bloscpack", lambda entries: choose(small(entries), shown_by_bloscpack))
+    compat = os.path.join(whole, "..", "compat", "legacy")
+    for name in os.listdir(compat):
+        if name.startswith("bloscpack-"):
+            copy(os.path.join(compat, name), os.path.join(HERE, "bloscpack", "legacy", name))
 
 
 if __name__ == "__main__":
@@ -118,3 +150,4 @@ if __name__ == "__main__":
         chunks = lambda entries: choose([entry for entry in entries if eligible(entry, kinds)])
         keep(sys.argv[1], name, lambda entries: chunks(entries) + small_frames(entries))
     keep(sys.argv[1], "hostile", lambda entries: [entry for entry in entries if entry["kind"] in HOSTILE_KINDS])
+    keep_bloscpack(sys.argv[1])

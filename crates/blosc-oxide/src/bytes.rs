@@ -18,6 +18,18 @@ pub(crate) fn le_i32(bytes: &[u8], at: usize) -> Option<i32> {
     array_at(bytes, at).map(i32::from_le_bytes)
 }
 
+/// The little-endian `u32` at `at`.
+#[cfg(feature = "bloscpack")]
+pub(crate) fn le_u32(bytes: &[u8], at: usize) -> Option<u32> {
+    array_at(bytes, at).map(u32::from_le_bytes)
+}
+
+/// The little-endian `u64` at `at`.
+#[cfg(feature = "bloscpack")]
+pub(crate) fn le_u64(bytes: &[u8], at: usize) -> Option<u64> {
+    array_at(bytes, at).map(u64::from_le_bytes)
+}
+
 /// The little-endian `i64` at `at`.
 pub(crate) fn le_i64(bytes: &[u8], at: usize) -> Option<i64> {
     array_at(bytes, at).map(i64::from_le_bytes)

@@ -20,6 +20,7 @@
 //! * [`Chunk`] looks into a chunk: sizes, codec, filters, parts of the data.
 //! * [`Options`] lists everything that can be chosen, with ranges and defaults.
 //! * [`Plugins`] adds codecs and filters of one's own.
+//! * `bloscpack` is for `.blp` files, with the feature of that name.
 //!
 //! # Promises
 //! * The same data and options give the same bytes, from the same build, with any number of threads.
@@ -27,10 +28,12 @@
 //! * There is no global state: no settings, no registries, no environment variables.
 //!
 //! # Features
-//! `lz4`, `zlib`, `zstd`, `snappy` and `threads` are on by default and can each be left out; `zstd-pure` takes a
-//! Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler.
+//! `lz4`, `zlib`, `zstd`, `snappy`, `threads` and `bloscpack` are on by default and can each be left out; `zstd-pure`
+//! takes a Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "bloscpack")]
+pub mod bloscpack;
 mod bytes;
 mod chunk;
 mod codec;
@@ -43,6 +46,8 @@ mod packed;
 mod schunk;
 mod storage;
 
+#[cfg(feature = "bloscpack")]
+pub use bloscpack::{Bloscpack, BloscpackOptions, BloscpackWriter};
 pub use chunk::{
     BlockInfo, Chunk, Compressor, Decompressor, Format, Header, LazyChunk, MAX_BLOCKSIZE, MAX_NBYTES, Options, Plugins,
     Special, SplitMode, fill_chunk, special_chunk,

@@ -1,0 +1,78 @@
+//! Changes to a file that leave its chunks alone.
+
+use super::header::{FileHeader, Sizes};
+use super::journal::{Journal, Patch};
+use super::layout::{Layout, Walk};
+use super::metadata;
+use crate::error::{Result, bail};
+use crate::limits::Limits;
+use crate::storage::Storage;
+
+/// Brings an append or a change of metadata to its end that was interrupted after it had become valid. Returns whether
+/// there was one. Everything that writes to a file does this first; reading does not need it.
+///
+/// # Errors
+/// Whatever the storage reports.
+pub fn recover(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
+    match Journal::find(storage, limits)? {
+        Some(journal) => journal.apply(storage).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Replaces the metadata by another JSON text, which must fit into the room that is kept for it. Whenever it is
+/// interrupted, the file has either the old or the new metadata.
+///
+/// # Errors
+/// `InvalidArgument` if the file has no metadata section, the text does not fit into it or is no JSON; as
+/// [`Bloscpack::from_storage`](super::Bloscpack::from_storage), and whatever the storage reports.
+pub fn replace_metadata(storage: &mut dyn Storage, json: &str, limits: Limits) -> Result<()> {
+    let layout = ready(storage, limits)?;
+    let patch = metadata_patch(storage, &layout, json)?;
+    Journal::new(vec![patch], layout.len).commit(storage, layout.len)
+}
+
+/// The change that replaces the metadata.
+pub(super) fn metadata_patch(storage: &dyn Storage, layout: &Layout, json: &str) -> Result<Patch> {
+    let Some(old) = &layout.metadata else {
+        bail!(InvalidArgument, "the file has no metadata section; rewrite it with one");
+    };
+    Patch::over(storage, layout.metadata_at(), metadata::encode_over(old, json)?)
+}
+
+/// Makes a file ready to be changed: an interrupted change is brought to its end, and the number of chunks is written
+/// down, because from then on other bytes than chunks may stand at the end.
+pub(super) fn ready(storage: &mut dyn Storage, limits: Limits) -> Result<Layout> {
+    recover(storage, limits)?;
+    let layout = Layout::read(storage, limits)?;
+    if layout.header.nchunks().is_some() {
+        return Ok(layout);
+    }
+    let header = completed(storage, &layout)?;
+    // The header is in one sector, which a disk writes as a whole; and it says nothing new.
+    storage.write_at(0, &header.to_bytes())?;
+    storage.sync()?;
+    Ok(Layout { header, ..layout })
+}
+
+/// The header with the numbers that a streaming writer had to leave open.
+fn completed(storage: &dyn Storage, layout: &Layout) -> Result<FileHeader> {
+    let (mut nchunks, mut sizes) = (0, layout.header.sizes());
+    let mut is_uniform = true;
+    for place in Walk::new(layout, storage) {
+        let nbytes = place?.header.nbytes();
+        let size = *sizes.chunk.get_or_insert(nbytes);
+        // A chunk that is not the last must have the size of the first, and none a greater one.
+        is_uniform &= nbytes <= size && sizes.last.is_none_or(|before| nchunks == 0 || before == size);
+        sizes.last = Some(nbytes);
+        nchunks += 1;
+    }
+    if !is_uniform {
+        sizes = Sizes::default();
+    }
+    let entries = layout.table.map_or(nchunks, |table| table.entries());
+    let Some(room) = entries.checked_sub(nchunks) else {
+        bail!(Unsupported, "the table of offsets has {entries} entries for {nchunks} chunks; rewrite the file");
+    };
+    Ok(layout.header.with_counts(sizes, Some(nchunks), room))
+}

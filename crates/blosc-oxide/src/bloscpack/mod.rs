@@ -1,0 +1,83 @@
+//! Bloscpack files (`.blp`): data of any length in Blosc1 chunks, with checksums, offsets and metadata.
+mod append;
+mod batch;
+mod checksum;
+mod decode;
+mod dtype;
+mod edit;
+mod extend;
+mod header;
+mod index;
+mod journal;
+mod json;
+mod layout;
+mod literal;
+mod metadata;
+mod npy;
+mod numpy;
+mod offsets;
+mod options;
+mod packer;
+mod reader;
+mod stream;
+mod target;
+mod writer;
+
+pub use append::{AppendOptions, append, append_or_rewrite, append_to_file};
+pub use checksum::Checksum;
+pub use edit::{recover, replace_metadata};
+pub use header::{FileHeader, Version};
+pub use metadata::{Metadata, MetadataOptions};
+pub use npy::{pack_npy, pack_npy_to_stream, unpack_npy};
+pub use numpy::{ItemOrder, NumpyArray};
+pub use offsets::Offsets;
+pub use options::BloscpackOptions;
+pub use reader::{Bloscpack, ReadOptions, Verified};
+pub use stream::{Unpacked, unpack};
+pub use writer::{BloscpackWriter, Summary};
+
+use crate::error::Result;
+use crate::storage::{FileStorage, MemoryStorage, Storage};
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// Writes a file with all that comes out of `data` to a stream, which may be a pipe.
+///
+/// # Errors
+/// As [`BloscpackWriter::to_stream`] and [`BloscpackWriter::push_all`].
+pub fn pack(data: impl Read, out: impl Write, options: &BloscpackOptions) -> Result<Summary> {
+    let mut writer = BloscpackWriter::to_stream(out, options)?;
+    writer.push_all(data)?;
+    writer.finish()
+}
+
+/// Writes a file with all that comes out of `data` to a storage, in place of what that holds.
+///
+/// # Errors
+/// As [`BloscpackWriter::to_storage`] and [`BloscpackWriter::push_all`].
+pub fn pack_to_storage(data: impl Read, storage: &mut dyn Storage, options: &BloscpackOptions) -> Result<Summary> {
+    let mut writer = BloscpackWriter::to_storage(storage, options)?;
+    writer.push_all(data)?;
+    writer.finish()
+}
+
+/// Writes a file with all that comes out of `data` at `path`, in place of one that may be there.
+///
+/// # Errors
+/// As [`pack_to_storage`].
+pub fn pack_to_file(data: impl Read, path: impl AsRef<Path>, options: &BloscpackOptions) -> Result<Summary> {
+    pack_to_storage(data, &mut FileStorage::create(path)?, options)
+}
+
+/// The bytes of a file that holds `data`.
+///
+/// # Errors
+/// As [`BloscpackWriter::to_storage`].
+pub fn pack_slice(data: &[u8], options: &BloscpackOptions) -> Result<Vec<u8>> {
+    let mut storage = MemoryStorage::default();
+    let options = options.clone().nbytes(data.len() as u64);
+    let mut writer = BloscpackWriter::to_storage(&mut storage, &options)?;
+    writer.push(data)?;
+    writer.finish()?;
+    Ok(storage.into_bytes())
+}
