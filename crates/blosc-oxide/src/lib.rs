@@ -56,7 +56,7 @@ pub use codec::{Codec, CodecContext, CodecPlugin};
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
-pub use frame::{Damage, Frame, FrameLayout, FrameOptions, Verification};
+pub use frame::{Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, Verification};
 pub use limits::Limits;
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,

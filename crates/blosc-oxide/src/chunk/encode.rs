@@ -173,7 +173,7 @@ impl Compressor {
         if data.len() < layout.min_buffer || self.options.level == 0 {
             return Ok(self.store(data, &layout, Stored::WithoutTrying, out));
         }
-        if self.options.format == Format::Blosc2 && is_zero(data) {
+        if layout.has_runs && is_zero(data) {
             let flags = self.flags(&layout);
             return Ok(self.finish(&layout, flags, Special::Zeros.code() << flag2::SPECIAL_SHIFT, BLOSC2_LEN, out));
         }
@@ -252,7 +252,7 @@ impl Compressor {
             split,
             header_len: self.header_len(),
             min_buffer,
-            has_runs: options.format == Format::Blosc2,
+            has_runs: options.has_runs(),
         }
     }
 
@@ -298,7 +298,7 @@ impl Compressor {
             cbytes: stored(cbytes),
             extension: (options.format == Format::Blosc2).then_some(Extension {
                 pipeline: options.pipeline,
-                codec: options.codec.code(),
+                codec: options.repeated_codec(),
                 codec_meta: options.codec_meta,
                 flags2: 0,
                 blosc2_flags: blosc2_flags | native_endianness(),

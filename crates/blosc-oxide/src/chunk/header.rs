@@ -26,6 +26,7 @@ pub(crate) const MAX_STORED_TYPESIZE: usize = u8::MAX as usize;
 
 pub(crate) const VERSION_BLOSC1: u8 = 2;
 pub(crate) const VERSION_FIVE_FILTERS: u8 = 3;
+pub(crate) const VERSION_BETA: u8 = 4;
 pub(crate) const VERSION_BLOSC2: u8 = 5;
 pub(crate) const VERSION_VLBLOCKS: u8 = 6;
 

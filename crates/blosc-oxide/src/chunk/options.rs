@@ -1,6 +1,6 @@
 //! How a chunk is to be written.
 
-use super::header::{MAX_BLOCKSIZE, VERSION_BLOSC1, VERSION_BLOSC2, VERSION_FIVE_FILTERS};
+use super::header::{MAX_BLOCKSIZE, VERSION_BETA, VERSION_BLOSC1, VERSION_BLOSC2, VERSION_FIVE_FILTERS};
 use super::plugins::Plugins;
 use crate::codec::{Codec, missing};
 use crate::error::{Result, bail};
@@ -29,6 +29,14 @@ pub enum SplitMode {
     /// As the reference does by default: in Blosc2 the same as `Auto`, in Blosc1 for every codec but zstd.
     #[default]
     ForwardCompat,
+}
+
+/// Whose chunks are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Era {
+    Alpha,
+    Beta,
+    Release,
 }
 
 /// Options for writing chunks; built by value and checked once, by [`Compressor::new`](super::Compressor::new).
@@ -61,7 +69,7 @@ pub struct Options {
     pub(crate) blocksize: Option<usize>,
     pub(crate) dict: bool,
     pub(crate) format: Format,
-    alpha: bool,
+    era: Era,
     pub(crate) threads: Threads,
     pub(crate) plugins: Plugins,
 }
@@ -81,7 +89,7 @@ impl Options {
             blocksize: None,
             dict: false,
             format: Format::default(),
-            alpha: false,
+            era: Era::Release,
             threads: Threads::default(),
             plugins: Plugins::new(),
         }
@@ -159,7 +167,15 @@ impl Options {
     /// exist in packed super-chunks only, so [`Format`] does not offer them.
     #[must_use]
     pub(crate) fn alpha(mut self, alpha: bool) -> Self {
-        self.alpha = alpha;
+        self.era = if alpha { Era::Alpha } else { Era::Release };
+        self
+    }
+
+    /// Makes Blosc2 chunks those that the betas of C-Blosc2 wrote: version 4, without special values and without short
+    /// forms of repeated bytes, which those did not read. They exist in early frames only.
+    #[must_use]
+    pub(crate) fn beta(mut self) -> Self {
+        self.era = Era::Beta;
         self
     }
 
@@ -232,10 +248,21 @@ impl Options {
     /// The version that goes into the header.
     pub(super) fn version(&self) -> u8 {
         match self.format {
-            Format::Blosc1 if self.alpha => VERSION_FIVE_FILTERS,
+            Format::Blosc1 if self.era == Era::Alpha => VERSION_FIVE_FILTERS,
             Format::Blosc1 => VERSION_BLOSC1,
+            Format::Blosc2 if self.era == Era::Beta => VERSION_BETA,
             Format::Blosc2 => VERSION_BLOSC2,
         }
+    }
+
+    /// Whether repeated bytes have a short form, in a stream and as a whole chunk.
+    pub(super) fn has_runs(&self) -> bool {
+        self.version() >= VERSION_BLOSC2
+    }
+
+    /// The code of the codec as a Blosc2 header repeats it; the betas kept the place free.
+    pub(super) fn repeated_codec(&self) -> u8 {
+        if self.version() == VERSION_BETA { 0 } else { self.codec.code() }
     }
 
     /// Whether the one filter of a Blosc1 chunk is this one.

@@ -16,16 +16,21 @@ use crate::filter::{MAX_FILTERS, Pipeline};
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 
 /// An array of eleven elements: no metalayers.
-const ARRAY_11: u8 = marker::FIXARRAY | 11;
-const ARRAY_12: u8 = marker::FIXARRAY | 12;
-const ARRAY_13: u8 = marker::FIXARRAY | 13;
-const STR_8: u8 = marker::FIXSTR | 8;
-const STR_4: u8 = marker::FIXSTR | 4;
-const BETA1_LEN: usize = 64;
-const BETA5_LEN: usize = 82;
-const FILTER_BYTES: usize = 8;
+pub(super) const ARRAY_11: u8 = marker::FIXARRAY | 11;
+pub(super) const ARRAY_12: u8 = marker::FIXARRAY | 12;
+pub(super) const ARRAY_13: u8 = marker::FIXARRAY | 13;
+pub(super) const STR_8: u8 = marker::FIXSTR | 8;
+pub(super) const STR_4: u8 = marker::FIXSTR | 4;
+pub(super) const BETA1_LEN: usize = 64;
+pub(super) const BETA5_LEN: usize = 82;
+pub(super) const FILTER_BYTES: usize = 8;
 /// The name under which the one piece of user metadata of the later betas is found.
 pub(crate) const USERMETA: &str = "usermeta";
+
+/// Whether bytes start as an early frame does.
+pub(super) fn is_early(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(&(ARRAY_11 | ARRAY_12 | ARRAY_13)))
+}
 
 /// Reads the header of an early frame; `None` if it is not one.
 pub(super) fn read(bytes: &[u8]) -> Result<Option<(Generation, Extent, State)>> {

@@ -3,6 +3,7 @@
 mod checksums;
 mod contiguous;
 mod early;
+mod early_writer;
 mod footer;
 mod header;
 mod index;
@@ -14,6 +15,7 @@ mod tail;
 mod trailer;
 mod verify;
 
+pub use early_writer::EarlyFrame;
 pub(crate) use options::Settings;
 pub use options::{FrameLayout, FrameOptions};
 pub use verify::{Damage, Verification};
@@ -161,12 +163,16 @@ impl Frame {
         Ok(Self(SuperChunk::with_store(state, Box::new(store), chunks, options.limits)))
     }
 
-    /// Opens a contiguous frame in memory, for reading and writing.
+    /// Opens a contiguous frame in memory, for reading and writing; early ones for reading only.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::open_in(MemoryStorage::new(bytes), FrameOptions::default())
+        let storage = MemoryStorage::new(bytes);
+        if early::is_early(storage.as_bytes()) {
+            return Self::open_at(storage, 0, FrameOptions::default());
+        }
+        Self::open_in(storage, FrameOptions::default())
     }
 
     /// Commits, and returns a contiguous frame as bytes.
