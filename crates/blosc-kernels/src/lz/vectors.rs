@@ -118,8 +118,18 @@ impl Vectors for Portable {
     unsafe fn load_repeated(self, from: &[u8], at: usize, period: usize) -> u128 {
         // SAFETY: the same contract.
         let bytes = unsafe { self.load(from, at) };
-        if period >= Self::WIDTH {
-            return bytes;
+        // The usual periods without a loop.
+        let every = match period {
+            1 => u128::MAX / 0xff,
+            2 => u128::MAX / 0xffff,
+            4 => u128::MAX / 0xffff_ffff,
+            8 => u128::MAX / 0xffff_ffff_ffff_ffff,
+            16 => return bytes,
+            _ => 0,
+        };
+        if every != 0 {
+            let one = u128::from_le(bytes) & ((1 << (8 * period)) - 1);
+            return one.wrapping_mul(every).to_le();
         }
         let mut filled = 8 * period;
         let mut pattern = u128::from_le(bytes) & ((1 << filled) - 1);
