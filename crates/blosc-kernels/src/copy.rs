@@ -1,8 +1,8 @@
 //! Copies of blocks.
 //!
-//! On some processors the `memcpy` of the C library is more than ten times slower where the destination is up to 31 bytes
-//! ahead of the source modulo 4096, for lengths from a few kilobytes on. A loop of vectors knows no such cliff; anywhere
-//! else the C library is as fast or faster.
+//! On some processors the `memcpy` of the C library is more than ten times slower where the destination is up to 31
+//! bytes ahead of the source modulo 4096, for lengths from a few kilobytes on. A loop of vectors knows no such cliff;
+//! anywhere else the C library is as fast or faster.
 #![cfg_attr(
     not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
     allow(dead_code, reason = "nothing there to run the vector kernels on")

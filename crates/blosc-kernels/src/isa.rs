@@ -12,7 +12,7 @@ pub enum Isa {
     Sse2,
     /// AVX2.
     Avx2,
-    /// AVX-512 of the Ice Lake and Zen 4 generations: F, BW, VL and VBMI.
+    /// AVX-512 as Ice Lake and Zen 4 introduced it: F, DQ, BW, VL and VBMI.
     Avx512,
     /// The SIMD instructions every 64-bit Arm processor has.
     Neon,
@@ -87,7 +87,7 @@ fn best_level() -> usize {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+    use core::arch::x86_64::{__cpuid_count, _xgetbv, CpuidResult};
 
     /// Register state the operating system saves: bits of XCR0.
     const XCR0_AVX: u64 = 0b110;
@@ -117,28 +117,25 @@ mod x86 {
     }
 
     fn structured_features() -> Features {
-        let leaf_1 = cpuid(1, 0);
-        if cpuid(0, 0).eax < 7 {
+        let leaf_1 = cpuid(1);
+        if cpuid(0).eax < 7 {
             return Features { ecx_1: leaf_1.ecx, ebx: 0, ecx: 0 };
         }
-        let leaf_7 = cpuid(7, 0);
+        let leaf_7 = cpuid(7);
         Features { ecx_1: leaf_1.ecx, ebx: leaf_7.ebx, ecx: leaf_7.ecx }
     }
 
-    // Newer compilers have the cpuid functions as safe ones.
-    #[allow(unused_unsafe)]
-    fn cpuid(leaf: u32, subleaf: u32) -> core::arch::x86_64::CpuidResult {
-        if subleaf == 0 {
-            // SAFETY: every x86-64 processor has the instruction; it reads and writes registers only.
-            return unsafe { __cpuid(leaf) };
+    fn cpuid(leaf: u32) -> CpuidResult {
+        // SAFETY: every x86-64 processor has the instruction, and it does nothing but read and write registers.
+        #[allow(unused_unsafe, reason = "newer compilers have the function as a safe one")]
+        unsafe {
+            __cpuid_count(leaf, 0)
         }
-        // SAFETY: as above.
-        unsafe { __cpuid_count(leaf, subleaf) }
     }
 
     fn saved_state() -> u64 {
         const XSAVE_ENABLED: u32 = 1 << 27;
-        if cpuid(1, 0).ecx & XSAVE_ENABLED == 0 {
+        if cpuid(1).ecx & XSAVE_ENABLED == 0 {
             return 0;
         }
         // SAFETY: the operating system has enabled XSAVE, so the instruction is there and register 0 exists.

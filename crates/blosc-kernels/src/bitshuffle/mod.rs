@@ -12,10 +12,10 @@ mod scalar;
 mod vector;
 
 use crate::isa::Isa;
-use crate::simd::dispatch;
+use crate::simd::{LANE, dispatch, dispatch_baseline};
 
 /// Groups of eight elements that the vector kernels work on at a time: as many as fill a cache line of every row.
-const STEP: usize = 64;
+const LINE: usize = 64;
 
 /// Bit-shuffles `src` into `dst` with the fastest kernel of this processor.
 ///
@@ -39,15 +39,20 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn bitshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    if src.len() / typesize / 8 < STEP {
-        scalar::bitshuffle(typesize, src, dst);
-        return;
+    let groups = src.len() / typesize / 8;
+    if groups >= LINE {
+        dispatch!(
+            isa,
+            simd => vector::bitshuffle::<_, LINE>(simd, typesize, src, dst),
+            scalar::bitshuffle(typesize, src, dst)
+        );
+    } else {
+        dispatch_baseline!(
+            isa,
+            simd if groups >= LANE => vector::bitshuffle::<_, LANE>(simd, typesize, src, dst),
+            scalar::bitshuffle(typesize, src, dst)
+        );
     }
-    dispatch!(
-        isa,
-        simd => vector::bitshuffle(simd, typesize, src, dst),
-        scalar::bitshuffle(typesize, src, dst)
-    );
 }
 
 /// [`bitunshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
@@ -56,15 +61,20 @@ pub fn bitshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn bitunshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    if src.len() / typesize / 8 < STEP {
-        scalar::bitunshuffle(typesize, src, dst);
-        return;
+    let groups = src.len() / typesize / 8;
+    if groups >= LINE {
+        dispatch!(
+            isa,
+            simd => vector::bitunshuffle::<_, LINE>(simd, typesize, src, dst),
+            scalar::bitunshuffle(typesize, src, dst)
+        );
+    } else {
+        dispatch_baseline!(
+            isa,
+            simd if groups >= LANE => vector::bitunshuffle::<_, LANE>(simd, typesize, src, dst),
+            scalar::bitunshuffle(typesize, src, dst)
+        );
     }
-    dispatch!(
-        isa,
-        simd => vector::bitunshuffle(simd, typesize, src, dst),
-        scalar::bitunshuffle(typesize, src, dst)
-    );
 }
 
 fn check(typesize: usize, src: &[u8], dst: &[u8]) {

@@ -2,45 +2,62 @@
 //!
 //! Eight elements in a row are a group. A byte shuffle of the groups brings byte `j` of the `b`-th element of every
 //! group into one row; the eight rows of the same `j` then hold, byte by byte, matrices of 8 by 8 bits, and a transpose
-//! across those eight vectors makes them rows of bits. The rows in between stay in a tile of 64 groups.
+//! across those eight vectors makes them rows of bits. The rows in between stay in a tile of a few groups.
 
-use super::STEP;
+use core::mem::MaybeUninit;
+
+use super::LINE;
 use crate::shuffle::{columns, packed};
 use crate::simd::{Kernel, LANE, Simd};
 
 /// Bytes of an element that are gone through at a time.
 const CHUNK: usize = 16;
 
-/// Rows of groups that are in between bytes and bits. Aligned so that no row shares a cache line with another.
+/// Rows of groups that are in between bytes and bits. Aligned so that no row shares a cache line with another; not
+/// cleared, which would take as long as shuffling a small block.
 #[repr(align(64))]
-struct Tile([u8; 8 * CHUNK * STEP]);
+struct Tile(MaybeUninit<[u8; 8 * CHUNK * LINE]>);
 
-/// Bit-shuffles at least 64 groups of elements.
-pub(super) fn bitshuffle<S: Simd>(simd: S, typesize: usize, src: &[u8], dst: &mut [u8]) {
-    simd.run(Bitshuffle { typesize, src, dst });
+impl Tile {
+    fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+
+    fn row<const STEP: usize>(&self, row: usize) -> *const u8 {
+        self.0.as_ptr().cast::<u8>().wrapping_add(row * STEP)
+    }
+
+    fn row_mut<const STEP: usize>(&mut self, row: usize) -> *mut u8 {
+        self.0.as_mut_ptr().cast::<u8>().wrapping_add(row * STEP)
+    }
+}
+
+/// Bit-shuffles at least `STEP` groups of elements.
+pub(super) fn bitshuffle<S: Simd, const STEP: usize>(simd: S, typesize: usize, src: &[u8], dst: &mut [u8]) {
+    simd.run(Bitshuffle::<STEP> { typesize, src, dst });
 }
 
 /// Undoes [`bitshuffle`].
-pub(super) fn bitunshuffle<S: Simd>(simd: S, typesize: usize, src: &[u8], dst: &mut [u8]) {
-    simd.run(Bitunshuffle { typesize, src, dst });
+pub(super) fn bitunshuffle<S: Simd, const STEP: usize>(simd: S, typesize: usize, src: &[u8], dst: &mut [u8]) {
+    simd.run(Bitunshuffle::<STEP> { typesize, src, dst });
 }
 
-/// Bit-shuffles at least 64 groups of elements of `typesize` bytes.
-struct Bitshuffle<'a> {
+/// Bit-shuffles at least `STEP` groups of elements of `typesize` bytes.
+struct Bitshuffle<'a, const STEP: usize> {
     typesize: usize,
     src: &'a [u8],
     dst: &'a mut [u8],
 }
 
 /// Undoes [`Bitshuffle`].
-struct Bitunshuffle<'a> {
+struct Bitunshuffle<'a, const STEP: usize> {
     typesize: usize,
     src: &'a [u8],
     dst: &'a mut [u8],
 }
 
-/// First groups of the steps: all multiples of 64, and a last one that ends with the groups.
-fn steps(groups: usize) -> impl Iterator<Item = usize> {
+/// First groups of the steps: all multiples of `STEP`, and a last one that ends with the groups.
+fn steps<const STEP: usize>(groups: usize) -> impl Iterator<Item = usize> {
     (0..groups).step_by(STEP).map(move |first| first.min(groups - STEP))
 }
 
@@ -49,7 +66,7 @@ fn chunks(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(CHUNK).map(move |byte| byte.min(typesize.saturating_sub(CHUNK)))
 }
 
-impl Kernel for Bitshuffle<'_> {
+impl<const STEP: usize> Kernel for Bitshuffle<'_, STEP> {
     type Output = ();
 
     #[inline(always)]
@@ -57,15 +74,16 @@ impl Kernel for Bitshuffle<'_> {
         let Self { typesize, src, dst } = self;
         let groups = src.len() / typesize / 8;
         assert!(src.len() == dst.len() && STEP <= groups);
-        let mut tile = Tile([0; 8 * CHUNK * STEP]);
-        for first in steps(groups) {
+        let mut tile = Tile::new();
+        for first in steps::<STEP>(groups) {
             let from = src.as_ptr().wrapping_add(first * 8 * typesize);
             for byte in chunks(typesize) {
                 let to = dst.as_mut_ptr().wrapping_add(8 * byte * groups + first);
-                // SAFETY: 64 groups from `first` on are inside `src`, and so are the bytes of the chunk.
-                unsafe { fill_from_groups(simd, &mut tile, from.wrapping_add(byte), typesize) };
-                // SAFETY: the rows of the chunk end at row `8 * typesize`, and `first + 64 <= groups`.
-                unsafe { store_bit_rows(simd, &tile, typesize.min(CHUNK), to, groups) };
+                // SAFETY: `STEP` groups from `first` on are inside `src`, and so are the bytes of the chunk.
+                unsafe { fill_from_groups::<S, STEP>(simd, &mut tile, from.wrapping_add(byte), typesize) };
+                // SAFETY: the tile has just been filled; the rows of the chunk end at row `8 * typesize`, and
+                // `first + STEP <= groups`.
+                unsafe { store_bit_rows::<S, STEP>(simd, &tile, typesize.min(CHUNK), to, groups) };
             }
         }
         let whole = groups * 8 * typesize;
@@ -73,7 +91,7 @@ impl Kernel for Bitshuffle<'_> {
     }
 }
 
-impl Kernel for Bitunshuffle<'_> {
+impl<const STEP: usize> Kernel for Bitunshuffle<'_, STEP> {
     type Output = ();
 
     #[inline(always)]
@@ -81,15 +99,16 @@ impl Kernel for Bitunshuffle<'_> {
         let Self { typesize, src, dst } = self;
         let groups = src.len() / typesize / 8;
         assert!(src.len() == dst.len() && STEP <= groups);
-        let mut tile = Tile([0; 8 * CHUNK * STEP]);
-        for first in steps(groups) {
+        let mut tile = Tile::new();
+        for first in steps::<STEP>(groups) {
             let to = dst.as_mut_ptr().wrapping_add(first * 8 * typesize);
             for byte in chunks(typesize) {
                 let from = src.as_ptr().wrapping_add(8 * byte * groups + first);
-                // SAFETY: the rows of the chunk end at row `8 * typesize`, and `first + 64 <= groups`.
-                unsafe { load_bit_rows(simd, &mut tile, typesize.min(CHUNK), from, groups) };
-                // SAFETY: 64 groups from `first` on are inside `dst`, and so are the bytes of the chunk.
-                unsafe { spread_to_groups(simd, &tile, to.wrapping_add(byte), typesize) };
+                // SAFETY: the rows of the chunk end at row `8 * typesize`, and `first + STEP <= groups`.
+                unsafe { load_bit_rows::<S, STEP>(simd, &mut tile, typesize.min(CHUNK), from, groups) };
+                // SAFETY: the tile has just been filled; `STEP` groups from `first` on are inside `dst`, and so are the
+                // bytes of the chunk.
+                unsafe { spread_to_groups::<S, STEP>(simd, &tile, to.wrapping_add(byte), typesize) };
             }
         }
         let whole = groups * 8 * typesize;
@@ -106,55 +125,53 @@ fn column_groups(typesize: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Byte-shuffles a chunk of 64 groups into the tile.
+/// Byte-shuffles a chunk of `STEP` groups into the tile.
 ///
 /// # Safety
-/// `from` must be the start of the chunk in 64 readable groups of `8 * typesize` bytes.
+/// `from` must be the start of the chunk in `STEP` readable groups of `8 * typesize` bytes.
 #[inline(always)]
-unsafe fn fill_from_groups<S: Simd>(simd: S, tile: &mut Tile, from: *const u8, typesize: usize) {
-    let rows = tile.0.as_mut_ptr();
+unsafe fn fill_from_groups<S: Simd, const STEP: usize>(simd: S, tile: &mut Tile, from: *const u8, typesize: usize) {
     if typesize == 1 {
-        // SAFETY: 64 groups of 8 bytes are readable; the tile has 8 rows of 64 bytes.
-        unsafe { packed::shuffle_step::<S, 8, 8>(simd, from, rows, STEP) };
+        // SAFETY: `STEP` groups of 8 bytes are readable; the tile has 8 rows of `STEP` bytes.
+        unsafe { packed::shuffle_step::<S, 8, 8, STEP>(simd, from, tile.row_mut::<STEP>(0), STEP) };
         return;
     }
     for (column, row) in column_groups(typesize) {
+        let (from, to) = (from.wrapping_add(column), tile.row_mut::<STEP>(row));
         // SAFETY: the 16 columns are inside every group; the tile has rows `row` to `row + 16`, 128 being the most.
-        unsafe {
-            columns::shuffle_step(simd, from.wrapping_add(column), 8 * typesize, rows.wrapping_add(row * STEP), STEP);
-        };
+        unsafe { columns::shuffle_step::<S, STEP>(simd, from, 8 * typesize, to, STEP) };
     }
 }
 
-/// Byte-unshuffles a chunk of 64 groups from the tile.
+/// Byte-unshuffles a chunk of `STEP` groups from the tile.
 ///
 /// # Safety
-/// `to` must be the start of the chunk in 64 writable groups of `8 * typesize` bytes.
+/// The tile must have been filled with the rows of the chunk, and `to` be the start of the chunk in `STEP` writable
+/// groups of `8 * typesize` bytes.
 #[inline(always)]
-unsafe fn spread_to_groups<S: Simd>(simd: S, tile: &Tile, to: *mut u8, typesize: usize) {
-    let rows = tile.0.as_ptr();
+unsafe fn spread_to_groups<S: Simd, const STEP: usize>(simd: S, tile: &Tile, to: *mut u8, typesize: usize) {
     if typesize == 1 {
-        // SAFETY: the tile has 8 rows of 64 bytes; 64 groups of 8 bytes are writable, and nothing hangs over.
-        unsafe { packed::unshuffle_step::<S, 8, 8>(simd, rows, STEP, to) };
+        // SAFETY: the tile has 8 rows of `STEP` bytes; `STEP` groups of 8 bytes are writable, and nothing hangs over.
+        unsafe { packed::unshuffle_step::<S, 8, 8, STEP>(simd, tile.row::<STEP>(0), STEP, to) };
         return;
     }
     for (column, row) in column_groups(typesize) {
+        let (from, to) = (tile.row::<STEP>(row), to.wrapping_add(column));
         // SAFETY: the 16 columns are inside every group; the tile has rows `row` to `row + 16`, 128 being the most.
-        unsafe {
-            columns::unshuffle_step(simd, rows.wrapping_add(row * STEP), STEP, to.wrapping_add(column), 8 * typesize);
-        };
+        unsafe { columns::unshuffle_step::<S, STEP>(simd, from, STEP, to, 8 * typesize) };
     }
 }
 
 /// Transposes the bits of `width` bytes of an element and stores their rows.
 ///
 /// # Safety
-/// 64 bytes must be writable at each of the `8 * width` places `to + i * row`, and `width` be at most 16.
+/// The tile must have been filled with the rows of `width` bytes. `STEP` bytes must be writable at each of the
+/// `8 * width` places `to + i * row`, and `width` be at most 16.
 #[inline(always)]
-unsafe fn store_bit_rows<S: Simd>(simd: S, tile: &Tile, width: usize, to: *mut u8, row: usize) {
+unsafe fn store_bit_rows<S: Simd, const STEP: usize>(simd: S, tile: &Tile, width: usize, to: *mut u8, row: usize) {
     for byte in 0..width {
         for part in 0..STEP / S::WIDTH {
-            let from = tile.0.as_ptr().wrapping_add(byte * STEP + part * S::WIDTH);
+            let from = tile.row::<STEP>(byte).wrapping_add(part * S::WIDTH);
             let to = to.wrapping_add(8 * byte * row + part * S::WIDTH);
             // SAFETY: the tile has `8 * width` rows; the caller promises those of the destination.
             unsafe { transpose_bits(simd, from, width * STEP, to, row) };
@@ -165,13 +182,19 @@ unsafe fn store_bit_rows<S: Simd>(simd: S, tile: &Tile, width: usize, to: *mut u
 /// Loads the rows of `width` bytes of an element and transposes their bits.
 ///
 /// # Safety
-/// 64 bytes must be readable at each of the `8 * width` places `from + i * row`, and `width` be at most 16.
+/// `STEP` bytes must be readable at each of the `8 * width` places `from + i * row`, and `width` be at most 16.
 #[inline(always)]
-unsafe fn load_bit_rows<S: Simd>(simd: S, tile: &mut Tile, width: usize, from: *const u8, row: usize) {
+unsafe fn load_bit_rows<S: Simd, const STEP: usize>(
+    simd: S,
+    tile: &mut Tile,
+    width: usize,
+    from: *const u8,
+    row: usize,
+) {
     for byte in 0..width {
         for part in 0..STEP / S::WIDTH {
             let from = from.wrapping_add(8 * byte * row + part * S::WIDTH);
-            let to = tile.0.as_mut_ptr().wrapping_add(byte * STEP + part * S::WIDTH);
+            let to = tile.row_mut::<STEP>(byte).wrapping_add(part * S::WIDTH);
             // SAFETY: the caller promises the rows of the source; the tile has `8 * width` rows.
             unsafe { transpose_bits(simd, from, row, to, width * STEP) };
         }

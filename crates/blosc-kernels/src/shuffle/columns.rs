@@ -1,7 +1,7 @@
 //! The byte shuffle for elements of more than 16 bytes: 16 columns at a time, the last group overlapping the one
 //! before it where the typesize is not a multiple of 16.
 
-use super::{Rows, RowsMut, STEP, fetch_rows};
+use super::{LINE, Rows, RowsMut, fetch_rows};
 use crate::simd::network::{transpose, transpose_half};
 use crate::simd::{Kernel, LANE, Simd, strided};
 
@@ -9,22 +9,22 @@ use crate::simd::{Kernel, LANE, Simd, strided};
 /// level cache.
 const TILE: usize = 16 * 1024;
 
-/// Shuffles at least 64 elements of `typesize >= 16` bytes.
-pub(super) struct Shuffle<'a> {
+/// Shuffles at least `STEP` elements of `typesize >= 16` bytes.
+pub(super) struct Shuffle<'a, const STEP: usize> {
     pub(super) typesize: usize,
     pub(super) elements: &'a [u8],
     pub(super) rows: RowsMut<'a>,
 }
 
-/// Unshuffles at least 64 elements of `typesize >= 16` bytes.
-pub(super) struct Unshuffle<'a> {
+/// Unshuffles at least `STEP` elements of `typesize >= 16` bytes.
+pub(super) struct Unshuffle<'a, const STEP: usize> {
     pub(super) typesize: usize,
     pub(super) rows: Rows<'a>,
     pub(super) elements: &'a mut [u8],
 }
 
 /// First elements of the tiles, and one past their last.
-fn tiles(typesize: usize, items: usize) -> impl Iterator<Item = (usize, usize)> {
+fn tiles<const STEP: usize>(typesize: usize, items: usize) -> impl Iterator<Item = (usize, usize)> {
     let length = (TILE / (typesize * STEP)).max(2) * STEP;
     (0..items).step_by(length).map(move |start| (start, items.min(start + length)))
 }
@@ -34,12 +34,12 @@ fn column_groups(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(LANE).map(move |column| column.min(typesize - LANE))
 }
 
-/// First elements of the steps of a tile: every 64th, and a last one that ends with all elements.
-fn steps((start, end): (usize, usize), items: usize) -> impl Iterator<Item = usize> {
+/// First elements of the steps of a tile: every `STEP`th, and a last one that ends with all elements.
+fn steps<const STEP: usize>((start, end): (usize, usize), items: usize) -> impl Iterator<Item = usize> {
     (start..end).step_by(STEP).map(move |first| first.min(items - STEP))
 }
 
-impl Kernel for Shuffle<'_> {
+impl<const STEP: usize> Kernel for Shuffle<'_, STEP> {
     type Output = ();
 
     #[inline(always)]
@@ -48,23 +48,23 @@ impl Kernel for Shuffle<'_> {
         let items = elements.len() / typesize;
         assert!(STEP <= items && LANE <= typesize && rows.hold(typesize, items));
         let fetching = rows.can_be_fetched(LANE);
-        for tile in tiles(typesize, items) {
+        for tile in tiles::<STEP>(typesize, items) {
             for column in column_groups(typesize) {
-                for first in steps(tile, items) {
+                for first in steps::<STEP>(tile, items) {
                     let from = elements.as_ptr().wrapping_add(first * typesize + column);
                     let to = rows.at(column * rows.stride + first);
                     if fetching {
                         fetch_rows(simd, to, rows.stride, LANE);
                     }
-                    // SAFETY: `first + 64 <= items` and `column + 16 <= typesize`, and both sides hold as many.
-                    unsafe { shuffle_step(simd, from, typesize, to, rows.stride) };
+                    // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and both sides hold as many.
+                    unsafe { shuffle_step::<S, STEP>(simd, from, typesize, to, rows.stride) };
                 }
             }
         }
     }
 }
 
-impl Kernel for Unshuffle<'_> {
+impl<const STEP: usize> Kernel for Unshuffle<'_, STEP> {
     type Output = ();
 
     #[inline(always)]
@@ -72,41 +72,47 @@ impl Kernel for Unshuffle<'_> {
         let Self { typesize, rows, elements } = self;
         let items = elements.len() / typesize;
         assert!(STEP <= items && LANE <= typesize && rows.hold(typesize, items));
-        for tile in tiles(typesize, items) {
+        for tile in tiles::<STEP>(typesize, items) {
             for column in column_groups(typesize) {
-                for first in steps(tile, items) {
+                for first in steps::<STEP>(tile, items) {
                     let from = rows.at(column * rows.stride + first);
                     let to = elements.as_mut_ptr().wrapping_add(first * typesize + column);
-                    // SAFETY: `first + 64 <= items` and `column + 16 <= typesize`, and both sides hold as many.
-                    unsafe { unshuffle_step(simd, from, rows.stride, to, typesize) };
+                    // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and both sides hold as many.
+                    unsafe { unshuffle_step::<S, STEP>(simd, from, rows.stride, to, typesize) };
                 }
             }
         }
     }
 }
 
-/// Brings 16 columns of 64 elements into rows.
+/// Brings 16 columns of `STEP` elements, at most 64, into rows.
 ///
 /// # Safety
-/// 16 bytes must be readable at each of the 64 places `from + i * element`, and 64 bytes writable at each of the 16
-/// places `to + j * row`.
+/// 16 bytes must be readable at each of the `STEP` places `from + i * element`, and `STEP` bytes writable at each of
+/// the 16 places `to + j * row`.
 #[inline(always)]
-pub(crate) unsafe fn shuffle_step<S: Simd>(simd: S, from: *const u8, element: usize, to: *mut u8, row: usize) {
+pub(crate) unsafe fn shuffle_step<S: Simd, const STEP: usize>(
+    simd: S,
+    from: *const u8,
+    element: usize,
+    to: *mut u8,
+    row: usize,
+) {
     if S::MANY_REGISTERS {
-        let mut x = [[simd.zero(); LANE]; STEP / LANE];
+        let mut x = [[simd.zero(); LANE]; LINE / LANE];
         for (part, x) in x.iter_mut().enumerate().take(STEP / S::WIDTH) {
-            // SAFETY: the caller promises 16 bytes of each of 64 elements.
+            // SAFETY: the caller promises 16 bytes of each of `STEP` elements.
             let columns = unsafe { load_columns(simd, from.wrapping_add(part * S::WIDTH * element), element) };
             *x = transpose(simd, columns, LANE);
         }
-        // SAFETY: the caller promises 64 bytes of each of 16 rows.
-        unsafe { store_rows(simd, &x, LANE, to, row) };
+        // SAFETY: the caller promises `STEP` bytes of each of 16 rows.
+        unsafe { store_rows::<S, STEP>(simd, &x, LANE, to, row) };
         return;
     }
     // SAFETY: the caller's promise.
-    unsafe { shuffle_half::<S, false>(simd, from, element, to, row) };
+    unsafe { shuffle_half::<S, STEP, false>(simd, from, element, to, row) };
     // SAFETY: the caller's promise.
-    unsafe { shuffle_half::<S, true>(simd, from, element, to.wrapping_add(8 * row), row) };
+    unsafe { shuffle_half::<S, STEP, true>(simd, from, element, to.wrapping_add(8 * row), row) };
 }
 
 /// The first half of [`shuffle_step`]'s rows, or the second if `HIGH`; `to` is where the first of them goes.
@@ -114,15 +120,21 @@ pub(crate) unsafe fn shuffle_step<S: Simd>(simd: S, from: *const u8, element: us
 /// # Safety
 /// As for [`shuffle_step`], but only 8 rows are written.
 #[inline(always)]
-unsafe fn shuffle_half<S: Simd, const HIGH: bool>(simd: S, from: *const u8, element: usize, to: *mut u8, row: usize) {
-    let mut x = [[simd.zero(); LANE]; STEP / LANE];
+unsafe fn shuffle_half<S: Simd, const STEP: usize, const HIGH: bool>(
+    simd: S,
+    from: *const u8,
+    element: usize,
+    to: *mut u8,
+    row: usize,
+) {
+    let mut x = [[simd.zero(); LANE]; LINE / LANE];
     for (part, x) in x.iter_mut().enumerate().take(STEP / S::WIDTH) {
-        // SAFETY: the caller promises 16 bytes of each of 64 elements.
+        // SAFETY: the caller promises 16 bytes of each of `STEP` elements.
         let columns = unsafe { load_columns(simd, from.wrapping_add(part * S::WIDTH * element), element) };
         *x = transpose_half::<S, HIGH>(simd, columns);
     }
-    // SAFETY: the caller promises 64 bytes of each of 8 rows.
-    unsafe { store_rows(simd, &x, 8, to, row) };
+    // SAFETY: the caller promises `STEP` bytes of each of 8 rows.
+    unsafe { store_rows::<S, STEP>(simd, &x, 8, to, row) };
 }
 
 /// Loads 16 columns of `WIDTH` elements.
@@ -142,36 +154,42 @@ unsafe fn load_columns<S: Simd>(simd: S, from: *const u8, element: usize) -> [S:
 /// Stores the first `count` rows, all parts of a row together so that no cache line is come back to.
 ///
 /// # Safety
-/// 64 bytes must be writable at each of the `count` places `to + j * row`.
+/// `STEP` bytes must be writable at each of the `count` places `to + j * row`.
 #[inline(always)]
-unsafe fn store_rows<S: Simd>(
+unsafe fn store_rows<S: Simd, const STEP: usize>(
     simd: S,
-    parts: &[[S::Vector; LANE]; STEP / LANE],
+    parts: &[[S::Vector; LANE]; LINE / LANE],
     count: usize,
     to: *mut u8,
     row: usize,
 ) {
     for j in 0..count {
         for (part, rows) in parts.iter().enumerate().take(STEP / S::WIDTH) {
-            // SAFETY: the caller promises 64 bytes of each row.
+            // SAFETY: the caller promises `STEP` bytes of each row.
             unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), rows[j]) };
         }
     }
 }
 
-/// Brings 16 rows of 64 elements into columns.
+/// Brings 16 rows of `STEP` elements, at most 64, into columns.
 ///
 /// # Safety
-/// 64 bytes must be readable at each of the 16 places `from + j * row`, and 16 bytes writable at each of the 64 places
-/// `to + i * element`.
+/// `STEP` bytes must be readable at each of the 16 places `from + j * row`, and 16 bytes writable at each of the `STEP`
+/// places `to + i * element`.
 #[inline(always)]
-pub(crate) unsafe fn unshuffle_step<S: Simd>(simd: S, from: *const u8, row: usize, to: *mut u8, element: usize) {
+pub(crate) unsafe fn unshuffle_step<S: Simd, const STEP: usize>(
+    simd: S,
+    from: *const u8,
+    row: usize,
+    to: *mut u8,
+    element: usize,
+) {
     let vectors = LANE / S::LANES;
     for part in 0..STEP / LANE {
         let mut x = [simd.zero(); LANE];
         for (v, vector) in x.iter_mut().enumerate().take(vectors) {
             let rows = strided(from.wrapping_add(v * row + part * LANE), vectors * row);
-            // SAFETY: the caller promises 64 bytes of each of 16 rows.
+            // SAFETY: the caller promises `STEP` bytes of each of 16 rows.
             *vector = unsafe { simd.load_lanes(rows) };
         }
         for (v, &vector) in transpose(simd, x, vectors).iter().enumerate().take(vectors) {

@@ -14,10 +14,14 @@ mod vector;
 
 use crate::copy::copy;
 use crate::isa::Isa;
-use crate::simd::{Simd, dispatch};
+use crate::simd::{LANE, Simd, dispatch, dispatch_baseline};
 
-/// Elements that the vector kernels work on at a time: as many as fill a cache line of every row.
-const STEP: usize = 64;
+/// Elements that the vector kernels work on at a time: as many as fill a cache line of every row, so that no line is
+/// come back to. Rows of blocks whose length is a power of two share a few places of the cache.
+const LINE: usize = 64;
+
+/// Bytes from which on it is worth fetching what will be written: less is likely to be in the cache.
+const WORTH_FETCHING: usize = 16 * 1024;
 
 /// Shuffles `src` into `dst` with the fastest kernel of this processor.
 ///
@@ -53,11 +57,19 @@ pub fn shuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
         return;
     }
     let mut rows = RowsMut { bytes: rows, stride: items };
-    if items < STEP {
-        scalar::shuffle(typesize, elements, &mut rows);
-        return;
+    if items >= LINE {
+        dispatch!(
+            isa,
+            simd => vector::shuffle::<_, LINE>(simd, typesize, elements, rows),
+            scalar::shuffle(typesize, elements, &mut rows)
+        );
+    } else {
+        dispatch_baseline!(
+            isa,
+            simd if items >= LANE => vector::shuffle::<_, LANE>(simd, typesize, elements, rows),
+            scalar::shuffle(typesize, elements, &mut rows)
+        );
     }
-    dispatch!(isa, simd => vector::shuffle(simd, typesize, elements, rows), scalar::shuffle(typesize, elements, &mut rows));
 }
 
 /// [`unshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
@@ -70,7 +82,7 @@ pub fn unshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     let (rows, rest) = src.split_at(items * typesize);
     let (elements, rest_of_dst) = dst.split_at_mut(items * typesize);
     rest_of_dst.copy_from_slice(rest);
-    gather(isa, typesize, Rows { bytes: rows, stride: items }, elements);
+    gather(isa, typesize, items, Rows { bytes: rows, stride: items }, elements);
 }
 
 /// Gathers the elements from `first_item` on out of a shuffled block, as many as `dst` holds, and nothing else.
@@ -86,34 +98,38 @@ pub fn unshuffle_range(typesize: usize, block: &[u8], first_item: usize, dst: &m
         first_item <= items && wanted <= items - first_item,
         "elements {first_item} and {wanted} on of a block of {items}"
     );
-    gather(Isa::best(), typesize, Rows { bytes: &block[first_item..], stride: items }, dst);
+    gather(Isa::best(), typesize, wanted, Rows { bytes: &block[first_item..], stride: items }, dst);
 }
 
-/// Fills `elements` from rows that hold at least as many.
-fn gather(isa: Isa, typesize: usize, rows: Rows<'_>, elements: &mut [u8]) {
+/// Fills `elements`, which are `items`, from rows that hold at least as many.
+fn gather(isa: Isa, typesize: usize, items: usize, rows: Rows<'_>, elements: &mut [u8]) {
     if typesize == 1 {
         copy(&rows.bytes[..elements.len()], elements);
         return;
     }
-    if elements.is_empty() {
+    if items == 0 {
         return;
     }
-    if elements.len() / typesize < STEP {
-        scalar::unshuffle(typesize, rows, elements);
-        return;
+    if items >= LINE {
+        dispatch!(
+            isa,
+            simd => vector::unshuffle::<_, LINE>(simd, typesize, rows, elements),
+            scalar::unshuffle(typesize, rows, elements)
+        );
+    } else {
+        dispatch_baseline!(
+            isa,
+            simd if items >= LANE => vector::unshuffle::<_, LANE>(simd, typesize, rows, elements),
+            scalar::unshuffle(typesize, rows, elements)
+        );
     }
-    dispatch!(
-        isa,
-        simd => vector::unshuffle(simd, typesize, rows, elements),
-        scalar::unshuffle(typesize, rows, elements)
-    );
 }
 
 /// Fetches what the stores to `count` rows will need a few steps after `to`.
 #[inline(always)]
 fn fetch_rows<S: Simd>(simd: S, to: *mut u8, stride: usize, count: usize) {
     for j in 0..count {
-        simd.fetch(to.wrapping_add(j * stride + 2 * STEP));
+        simd.fetch(to.wrapping_add(j * stride + 2 * LINE));
     }
 }
 
@@ -148,10 +164,11 @@ impl RowsMut<'_> {
         hold(self.bytes.len(), self.stride, count, items)
     }
 
-    /// Whether `count` rows can be fetched ahead of being written without pushing each other out of the cache: rows
-    /// whose distance is a multiple of many cache lines compete for the same few places.
+    /// Whether `count` rows are worth fetching ahead of being written, and would not push each other out of the cache:
+    /// rows whose distance is a multiple of many cache lines compete for the same few places.
     fn can_be_fetched(&self, count: usize) -> bool {
-        count <= 8 || !self.stride.is_multiple_of(8 * STEP)
+        let far_apart = count <= 8 || !self.stride.is_multiple_of(8 * LINE);
+        far_apart && self.bytes.len() >= WORTH_FETCHING
     }
 
     /// The place of the byte at `offset`.

@@ -1,32 +1,31 @@
-//! The byte shuffle for elements of 2 to 16 bytes, 64 elements a step: as many as fill a cache line of every row, so
-//! that no line is come back to.
+//! The byte shuffle for elements of 2 to 16 bytes, `STEP` elements a step.
 //!
 //! `P` is the typesize rounded up to a power of two. Elements are widened to `P` bytes on the way in, or narrowed on
 //! the way out, by letting neighbouring loads or stores overlap.
 
-use super::{Rows, RowsMut, STEP, fetch_rows};
+use super::{LINE, Rows, RowsMut, WORTH_FETCHING, fetch_rows};
 use crate::simd::network::{gather_rows, split_elements, transpose, transpose_half};
 use crate::simd::{Kernel, LANE, MAX_LANES, Simd, entry, strided};
 
 /// Enough for the elements of any step, and the bytes that loads and stores reach beyond it.
-const STEP_ROOM: usize = STEP * LANE + MAX_LANES * LANE;
+const STEP_ROOM: usize = LINE * LANE + MAX_LANES * LANE;
 
 /// How far ahead of the stores elements are fetched.
 const ELEMENTS_AHEAD: usize = 512;
 
-/// Shuffles at least 64 elements of `T` bytes.
-pub(super) struct Shuffle<'a, const T: usize, const P: usize> {
+/// Shuffles at least `STEP` elements of `T` bytes.
+pub(super) struct Shuffle<'a, const T: usize, const P: usize, const STEP: usize> {
     pub(super) elements: &'a [u8],
     pub(super) rows: RowsMut<'a>,
 }
 
-/// Unshuffles at least 64 elements of `T` bytes.
-pub(super) struct Unshuffle<'a, const T: usize, const P: usize> {
+/// Unshuffles at least `STEP` elements of `T` bytes.
+pub(super) struct Unshuffle<'a, const T: usize, const P: usize, const STEP: usize> {
     pub(super) rows: Rows<'a>,
     pub(super) elements: &'a mut [u8],
 }
 
-impl<const T: usize, const P: usize> Kernel for Shuffle<'_, T, P> {
+impl<const T: usize, const P: usize, const STEP: usize> Kernel for Shuffle<'_, T, P, STEP> {
     type Output = ();
 
     #[inline(always)]
@@ -45,7 +44,7 @@ impl<const T: usize, const P: usize> Kernel for Shuffle<'_, T, P> {
                 fetch_rows(simd, to, rows.stride, T);
             }
             // SAFETY: the step and the overhang are inside `elements`, and `T` rows hold the elements up to `items`.
-            unsafe { shuffle_step::<S, T, P>(simd, from, to, rows.stride) };
+            unsafe { shuffle_step::<S, T, P, STEP>(simd, from, to, rows.stride) };
             first += STEP;
         }
         // What loads must not reach beyond goes through a buffer, together with elements already done if need be.
@@ -55,12 +54,12 @@ impl<const T: usize, const P: usize> Kernel for Shuffle<'_, T, P> {
             let mut padded = [0_u8; STEP_ROOM];
             padded[..STEP * T].copy_from_slice(&elements[start * T..first * T]);
             // SAFETY: `padded` has room for the widest step and its overhang; the rows are as above.
-            unsafe { shuffle_step::<S, T, P>(simd, padded.as_ptr(), rows.at(start), rows.stride) };
+            unsafe { shuffle_step::<S, T, P, STEP>(simd, padded.as_ptr(), rows.at(start), rows.stride) };
         }
     }
 }
 
-impl<const T: usize, const P: usize> Kernel for Unshuffle<'_, T, P> {
+impl<const T: usize, const P: usize, const STEP: usize> Kernel for Unshuffle<'_, T, P, STEP> {
     type Output = ();
 
     #[inline(always)]
@@ -69,14 +68,16 @@ impl<const T: usize, const P: usize> Kernel for Unshuffle<'_, T, P> {
         let items = elements.len() / T;
         assert!(STEP <= items && rows.hold(T, items));
         let overhang = if T == P { 0 } else { S::WIDTH };
+        // With few registers there are so many loads that more of them do not help.
+        let fetching = elements.len() >= WORTH_FETCHING && (P < LANE || S::MANY_REGISTERS);
         let mut first = 0;
         while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {
             let to = elements.as_mut_ptr().wrapping_add(first * T);
-            if P < LANE || S::MANY_REGISTERS {
+            if fetching {
                 fetch_elements(simd, to, T);
             }
             // SAFETY: `T` rows hold the elements up to `items`; the step and the overhang are inside `elements`.
-            unsafe { unshuffle_step::<S, T, P>(simd, rows.at(first), rows.stride, to) };
+            unsafe { unshuffle_step::<S, T, P, STEP>(simd, rows.at(first), rows.stride, to) };
             first += STEP;
         }
         // What stores must not reach beyond goes through a buffer, together with elements already done if need be.
@@ -85,19 +86,19 @@ impl<const T: usize, const P: usize> Kernel for Unshuffle<'_, T, P> {
             first = start + STEP;
             let mut padded = [0_u8; STEP_ROOM];
             // SAFETY: the rows are as above; `padded` has room for the widest step and its overhang.
-            unsafe { unshuffle_step::<S, T, P>(simd, rows.at(start), rows.stride, padded.as_mut_ptr()) };
+            unsafe { unshuffle_step::<S, T, P, STEP>(simd, rows.at(start), rows.stride, padded.as_mut_ptr()) };
             elements[start * T..first * T].copy_from_slice(&padded[..STEP * T]);
         }
     }
 }
 
-/// Shuffles 64 elements.
+/// Shuffles `STEP` elements, at most 64.
 ///
 /// # Safety
-/// `64 * T` bytes and the overhang must be readable at `from`, and 64 bytes writable at each of the `T` places
+/// `STEP * T` bytes and the overhang must be readable at `from`, and `STEP` bytes writable at each of the `T` places
 /// `to + j * row`.
 #[inline(always)]
-pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize>(
+pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize, const STEP: usize>(
     simd: S,
     from: *const u8,
     to: *mut u8,
@@ -105,17 +106,17 @@ pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize>(
 ) {
     if P == LANE && !S::MANY_REGISTERS {
         // SAFETY: the caller's promise.
-        unsafe { shuffle_step_in_halves::<S, T>(simd, from, to, row) };
+        unsafe { shuffle_step_in_halves::<S, T, STEP>(simd, from, to, row) };
         return;
     }
-    let mut parts = [[simd.zero(); LANE]; STEP / LANE];
+    let mut parts = [[simd.zero(); LANE]; LINE / LANE];
     for (part, rows) in parts.iter_mut().enumerate().take(STEP / S::WIDTH) {
         // SAFETY: the part is inside what the caller promises.
         *rows = unsafe { load_rows::<S, T, P>(simd, from.wrapping_add(part * S::WIDTH * T)) };
     }
     for j in 0..T {
         for (part, rows) in parts.iter().enumerate().take(STEP / S::WIDTH) {
-            // SAFETY: the caller promises room for 64 bytes of each row.
+            // SAFETY: the caller promises room for `STEP` bytes of each row.
             unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), rows[j]) };
         }
     }
@@ -151,11 +152,16 @@ unsafe fn load_rows<S: Simd, const T: usize, const P: usize>(simd: S, from: *con
 /// # Safety
 /// As for [`shuffle_step`], with `P` 16.
 #[inline(always)]
-unsafe fn shuffle_step_in_halves<S: Simd, const T: usize>(simd: S, from: *const u8, to: *mut u8, row: usize) {
+unsafe fn shuffle_step_in_halves<S: Simd, const T: usize, const STEP: usize>(
+    simd: S,
+    from: *const u8,
+    to: *mut u8,
+    row: usize,
+) {
     // SAFETY: the caller's promise.
-    unsafe { shuffle_half::<S, T, false>(simd, from, to, row) };
+    unsafe { shuffle_half::<S, T, STEP, false>(simd, from, to, row) };
     // SAFETY: the caller's promise.
-    unsafe { shuffle_half::<S, T, true>(simd, from, to.wrapping_add(8 * row), row) };
+    unsafe { shuffle_half::<S, T, STEP, true>(simd, from, to.wrapping_add(8 * row), row) };
 }
 
 /// Rows 0 to 7 of a step, or 8 to `T` if `HIGH`; `to` is where the first of them goes.
@@ -163,8 +169,13 @@ unsafe fn shuffle_step_in_halves<S: Simd, const T: usize>(simd: S, from: *const 
 /// # Safety
 /// As for [`shuffle_step`], with `P` 16.
 #[inline(always)]
-unsafe fn shuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, from: *const u8, to: *mut u8, row: usize) {
-    let mut parts = [[simd.zero(); LANE]; STEP / LANE];
+unsafe fn shuffle_half<S: Simd, const T: usize, const STEP: usize, const HIGH: bool>(
+    simd: S,
+    from: *const u8,
+    to: *mut u8,
+    row: usize,
+) {
+    let mut parts = [[simd.zero(); LANE]; LINE / LANE];
     for (part, rows) in parts.iter_mut().enumerate().take(STEP / S::WIDTH) {
         let mut x = [simd.zero(); LANE];
         for (i, vector) in x.iter_mut().enumerate() {
@@ -177,7 +188,7 @@ unsafe fn shuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, from:
     let rows_of_half = if HIGH { T.saturating_sub(8) } else { T.min(8) };
     for j in 0..rows_of_half {
         for (part, rows) in parts.iter().enumerate().take(STEP / S::WIDTH) {
-            // SAFETY: the caller promises room for 64 bytes of each row.
+            // SAFETY: the caller promises room for `STEP` bytes of each row.
             unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), rows[j]) };
         }
     }
@@ -187,17 +198,17 @@ unsafe fn shuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, from:
 #[inline(always)]
 fn fetch_elements<S: Simd>(simd: S, to: *mut u8, lines: usize) {
     for line in 0..lines {
-        simd.fetch(to.wrapping_add(ELEMENTS_AHEAD + line * STEP));
+        simd.fetch(to.wrapping_add(ELEMENTS_AHEAD + line * LINE));
     }
 }
 
-/// Unshuffles 64 elements.
+/// Unshuffles `STEP` elements, at most 64.
 ///
 /// # Safety
-/// 64 bytes must be readable at each of the `T` places `from + j * row`, and `64 * T` bytes writable at `to`; if `T` is
-/// not `P`, another `WIDTH` bytes after them.
+/// `STEP` bytes must be readable at each of the `T` places `from + j * row`, and `STEP * T` bytes writable at `to`; if
+/// `T` is not `P`, another `WIDTH` bytes after them.
 #[inline(always)]
-pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize>(
+pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize, const STEP: usize>(
     simd: S,
     from: *const u8,
     row: usize,
@@ -260,8 +271,8 @@ unsafe fn unshuffle_across_lanes<S: Simd, const T: usize, const P: usize>(
 /// Unshuffles `WIDTH` elements in at most two lanes, 16 elements a lane.
 ///
 /// # Safety
-/// `WIDTH` bytes must be readable at each of the `T` places `from + j * row`, and `WIDTH * T` bytes writable at `to`; if
-/// `T` is not `P`, another 16 bytes after them.
+/// `WIDTH` bytes must be readable at each of the `T` places `from + j * row`, and `WIDTH * T` bytes writable at `to`;
+/// if `T` is not `P`, another 16 bytes after them.
 #[inline(always)]
 unsafe fn unshuffle_by_lanes<S: Simd, const T: usize, const P: usize>(
     simd: S,

@@ -4,6 +4,7 @@ use core::arch::x86_64::*;
 
 use super::{Kernel, LANE, MAX_LANES, Simd, entry};
 use crate::isa::Isa;
+
 /// Proof that the processor has the AVX-512 of [`Isa::Avx512`].
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());

@@ -18,13 +18,16 @@ mod avx512;
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+#[cfg(test)]
+mod tests;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) use self::neon::Neon;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use self::{avx2::Avx2, avx512::Avx512, sse2::Sse2};
 
-/// Runs an expression with the token of an instruction set, or another if it is the scalar one or the processor lacks it.
+/// Runs an expression with the token of an instruction set, or another if it is the scalar one or the processor lacks
+/// it.
 macro_rules! dispatch {
     ($isa:expr, $simd:ident => $vectors:expr, $scalar:expr) => {
         match $isa {
@@ -53,6 +56,30 @@ macro_rules! dispatch {
     };
 }
 pub(crate) use dispatch;
+
+/// Runs an expression with the token of [`Baseline`] if the condition holds and an instruction set other than the
+/// scalar one is asked for that the processor has; else another.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+macro_rules! dispatch_baseline {
+    ($isa:expr, $simd:ident if $condition:expr => $vectors:expr, $scalar:expr) => {{
+        let isa: $crate::isa::Isa = $isa;
+        if $condition && isa != $crate::isa::Isa::Scalar && isa.is_available() {
+            let $simd = $crate::simd::Baseline::always();
+            $vectors
+        } else {
+            $scalar
+        }
+    }};
+}
+
+/// Runs the second expression: there are no vectors.
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+macro_rules! dispatch_baseline {
+    ($isa:expr, $simd:ident if $condition:expr => $vectors:expr, $scalar:expr) => {
+        $scalar
+    };
+}
+pub(crate) use dispatch_baseline;
 
 /// The instruction set that every processor of the architecture has.
 #[cfg(target_arch = "x86_64")]
@@ -158,9 +185,9 @@ pub(crate) trait Simd: Copy {
     /// `c * LANES + l` of the vector.
     fn deal<const CHUNK: usize>(self, vector: Self::Vector) -> Self::Vector;
 
-    /// Puts the `WIDTH / P` elements together whose bytes lie across the lanes, `P / LANES` bytes of each element in each
-    /// lane, and cuts them to their first `T` bytes. They come one after the other: in the whole vector if `T == P` or
-    /// `ASSEMBLES_ACROSS_LANES`, else from the start of each lane. What comes after them is arbitrary.
+    /// Puts the `WIDTH / P` elements together whose bytes lie across the lanes, `P / LANES` bytes of each element in
+    /// each lane, and cuts them to their first `T` bytes. They come one after the other: in the whole vector if `T ==
+    /// P` or `ASSEMBLES_ACROSS_LANES`, else from the start of each lane. What comes after them is arbitrary.
     fn assemble<const T: usize, const P: usize>(self, vector: Self::Vector) -> Self::Vector;
 
     /// The bits in which `a` and `b` differ.
