@@ -19,7 +19,7 @@ use crate::lz::vectors::{Job, Vectors, dispatch};
 /// # Errors
 /// When the stream is cut off, needs more room than `dst` has, or has a match that goes back too far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<false>(src, &[], dst)
+    decode::<false, false>(src, &[], dst)
 }
 
 /// Decodes the LZ4 block `src` whose matches may also refer to the last 64 KiB of `dict`, as if `dict` stood right
@@ -28,7 +28,7 @@ pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// # Errors
 /// As [`decompress`].
 pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<false>(src, dict, dst)
+    decode::<false, true>(src, dict, dst)
 }
 
 /// Decodes the start of the LZ4 block `src`: stops as soon as `dst` is full, without looking at the rest.
@@ -38,7 +38,7 @@ pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<u
 /// # Errors
 /// As [`decompress`], except that a stream with more bytes than `dst` has room for is not an error.
 pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<true>(src, &[], dst)
+    decode::<true, false>(src, &[], dst)
 }
 
 /// [`decompress_prefix`] of a block made with a dictionary, see [`decompress_with_dict`].
@@ -46,7 +46,7 @@ pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// # Errors
 /// As [`decompress_prefix`].
 pub fn decompress_prefix_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    decode::<true>(src, dict, dst)
+    decode::<true, true>(src, dict, dst)
 }
 
 /// A length in the token that goes on in extension bytes.
@@ -61,11 +61,12 @@ const PLAIN_INPUT: usize = 1 + MAX_PLAIN_LITERALS + 2 + 1;
 /// What it may write.
 const PLAIN_OUTPUT: usize = MAX_PLAIN_LITERALS + 32;
 
-fn decode<const PREFIX: bool>(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-    dispatch(Decoder::<PREFIX> { src, dict, dst, read: 0, written: 0 })
+fn decode<const PREFIX: bool, const DICT: bool>(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
+    dispatch(Decoder::<PREFIX, DICT> { src, dict, dst, read: 0, written: 0 })
 }
 
-struct Decoder<'a, const PREFIX: bool> {
+/// Without `DICT`, the dictionary is empty.
+struct Decoder<'a, const PREFIX: bool, const DICT: bool> {
     src: &'a [u8],
     dict: &'a [u8],
     dst: &'a mut [u8],
@@ -73,7 +74,7 @@ struct Decoder<'a, const PREFIX: bool> {
     written: usize,
 }
 
-impl<const PREFIX: bool> Job for Decoder<'_, PREFIX> {
+impl<const PREFIX: bool, const DICT: bool> Job for Decoder<'_, PREFIX, DICT> {
     type Output = Result<usize, LzError>;
 
     #[inline(always)]
@@ -84,7 +85,8 @@ impl<const PREFIX: bool> Job for Decoder<'_, PREFIX> {
         loop {
             let mut token = None;
             if self.src.len() - self.read >= PLAIN_INPUT && self.dst.len() - self.written >= PLAIN_OUTPUT {
-                let plain = Plain { src: self.src, dst: self.dst, read: self.read, written: self.written };
+                let Self { src, dict, read, written, .. } = self;
+                let plain = Plain::<DICT> { src, dict, dst: self.dst, read, written };
                 let stop = vectors.outline(plain);
                 (self.read, self.written) = (stop.read, stop.written);
                 token = stop.token;
@@ -106,7 +108,7 @@ impl<const PREFIX: bool> Job for Decoder<'_, PREFIX> {
     }
 }
 
-impl<const PREFIX: bool> Decoder<'_, PREFIX> {
+impl<const PREFIX: bool, const DICT: bool> Decoder<'_, PREFIX, DICT> {
     #[inline(always)]
     fn token(&mut self) -> Result<u8, LzError> {
         let Some(&token) = self.src.get(self.read) else {
@@ -190,8 +192,9 @@ impl<const PREFIX: bool> Decoder<'_, PREFIX> {
 }
 
 /// Decodes sequences while they are far enough from the ends of input and output.
-struct Plain<'a> {
+struct Plain<'a, const DICT: bool> {
     src: &'a [u8],
+    dict: &'a [u8],
     dst: &'a mut [u8],
     read: usize,
     written: usize,
@@ -204,18 +207,18 @@ struct Stop {
     token: Option<u8>,
 }
 
-impl Job for Plain<'_> {
+impl<const DICT: bool> Job for Plain<'_, DICT> {
     type Output = Stop;
 
     #[inline(always)]
     fn run<V: Vectors>(self, vectors: V) -> Stop {
-        let Self { src, dst, read, written } = self;
-        plain_sequences(vectors, src, dst, read, written)
+        plain_sequences(vectors, self)
     }
 }
 
 #[inline(always)]
-fn plain_sequences<V: Vectors>(vectors: V, src: &[u8], dst: &mut [u8], mut read: usize, mut written: usize) -> Stop {
+fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DICT>) -> Stop {
+    let Plain { src, dict, dst, mut read, mut written } = plain;
     let (Some(last_read), Some(last_written), Some(last_over)) =
         (src.len().checked_sub(PLAIN_INPUT), dst.len().checked_sub(PLAIN_OUTPUT), dst.len().checked_sub(OVER))
     else {
@@ -250,10 +253,22 @@ fn plain_sequences<V: Vectors>(vectors: V, src: &[u8], dst: &mut [u8], mut read:
         // SAFETY: `after` is inside, and behind at least the token and two bytes.
         let distance = usize::from(unsafe { load_u16(src, after - 2) });
         let at_match = Stop { read: after - 2, written, token: Some(token) };
+        let bits = usize::from(token & 15);
         if unlikely(distance > written) {
+            if DICT
+                && let Some(start) = (dict.len() + written).checked_sub(distance)
+                && let Some((len, next)) = match_length(src, bits, after)
+                && start + len + OVER <= dict.len()
+                && written + len <= last_over
+            {
+                // SAFETY: the comparisons above.
+                unsafe { copy::literals_over(vectors, dict, start, dst, written, len) };
+                read = next;
+                written += len;
+                continue;
+            }
             return at_match;
         }
-        let bits = usize::from(token & 15);
         if likely(bits < EXTENDED) {
             if likely(distance >= 8) {
                 // In pieces: a load that is not inside one of the latest stores has to wait for them.
@@ -298,6 +313,16 @@ fn plain_sequences<V: Vectors>(vectors: V, src: &[u8], dst: &mut [u8], mut read:
         }
     }
     Stop { read, written, token: None }
+}
+
+/// The length of a match of which the token has `bits`, and where the next sequence starts. `at` is behind the distance.
+#[inline(always)]
+fn match_length(src: &[u8], bits: usize, at: usize) -> Option<(usize, usize)> {
+    if bits < EXTENDED {
+        return Some((MIN_MATCH + bits, at));
+    }
+    let (more, next) = extension(src, at)?;
+    Some((MIN_MATCH + EXTENDED + more, next))
 }
 
 /// # Safety

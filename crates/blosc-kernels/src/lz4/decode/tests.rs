@@ -12,10 +12,12 @@ struct Lz4;
 
 impl Format for Lz4 {
     fn decode(isa: Isa, prefix: bool, src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
-        if prefix {
-            dispatch_on(isa, Decoder::<true> { src, dict, dst, read: 0, written: 0 })
-        } else {
-            dispatch_on(isa, Decoder::<false> { src, dict, dst, read: 0, written: 0 })
+        let (read, written) = (0, 0);
+        match (prefix, dict.is_empty()) {
+            (true, true) => dispatch_on(isa, Decoder::<true, false> { src, dict, dst, read, written }),
+            (true, false) => dispatch_on(isa, Decoder::<true, true> { src, dict, dst, read, written }),
+            (false, true) => dispatch_on(isa, Decoder::<false, false> { src, dict, dst, read, written }),
+            (false, false) => dispatch_on(isa, Decoder::<false, true> { src, dict, dst, read, written }),
         }
     }
 
