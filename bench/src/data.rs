@@ -87,8 +87,10 @@ fn text(len: usize) -> Vec<u8> {
         id += 1 + rng.next() % 3;
         let value = rng.next() % 10_000;
         let name = ["alpha", "bravo", "delta", "gamma", "omega"][(rng.next() % 5) as usize];
-        let record =
-            format!("{{\"id\": {id}, \"name\": \"{name}\", \"value\": {value}, \"ok\": {}}}\n", value % 2 == 0);
+        let record = format!(
+            "{{\"id\": {id}, \"name\": \"{name}\", \"value\": {value}, \"ok\": {}}}\n",
+            value.is_multiple_of(2)
+        );
         bytes.extend_from_slice(record.as_bytes());
     }
     bytes.truncate(len);

@@ -3,7 +3,6 @@
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
     reason = "figures of a benchmark, and data made by formula"
 )]
 
