@@ -42,6 +42,7 @@ mod exec;
 mod filter;
 mod frame;
 mod limits;
+mod ndarray;
 mod packed;
 mod schunk;
 mod storage;
@@ -58,6 +59,7 @@ pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
 pub use frame::{Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, Verification};
 pub use limits::Limits;
+pub use ndarray::{ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Pick};
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
     PackedWriter,

@@ -28,14 +28,14 @@ pub(crate) struct Fetch<'a> {
     read_part: &'a ReadPart<'a>,
 }
 
-/// Reads what it takes to decode the bytes `wanted` of a chunk's data, and returns the header. The chunk is then at the
+/// Reads what it takes to decode the ranges `wanted` of a chunk's data, and returns the header. The chunk is then at the
 /// start of `buffer`, with anything in the parts that are not needed.
 ///
 /// `buffer` holds the first `read` bytes of the chunk, or more than all of it, and at least its header.
 pub(crate) fn fetch(
     buffer: &mut Vec<u8>,
     read: usize,
-    wanted: &Range<usize>,
+    wanted: &[Range<usize>],
     read_part: &ReadPart<'_>,
 ) -> Result<Header> {
     let header = Header::parse(buffer.get(..read).unwrap_or_default())?;
@@ -49,14 +49,16 @@ pub(crate) fn fetch(
 }
 
 impl Fetch<'_> {
-    fn run(&mut self, wanted: &Range<usize>) -> Result<()> {
-        let is_whole = wanted.len() >= self.header.nbytes();
+    fn run(&mut self, wanted: &[Range<usize>]) -> Result<()> {
+        let is_whole = wanted.iter().map(ExactSizeIterator::len).fold(0, usize::saturating_add) >= self.header.nbytes();
         if is_whole || self.header.has_vlblocks() || self.header.special().is_some() {
             return self.read_up_to(self.header.cbytes());
         }
         if self.header.is_memcpyed() {
-            let start = wanted.start.saturating_add(self.header.header_len());
-            return self.read_range(start..start.saturating_add(wanted.len()));
+            return wanted.iter().try_for_each(|wanted| {
+                let start = wanted.start.saturating_add(self.header.header_len());
+                self.read_range(start..start.saturating_add(wanted.len()))
+            });
         }
         let starts_end = self.header.nblocks().saturating_mul(START_LEN).saturating_add(self.header.header_len());
         self.read_up_to(starts_end)?;
@@ -69,13 +71,13 @@ impl Fetch<'_> {
         self.read_blocks(wanted)
     }
 
-    fn read_blocks(&mut self, wanted: &Range<usize>) -> Result<()> {
+    fn read_blocks(&mut self, wanted: &[Range<usize>]) -> Result<()> {
         let blocksize = self.header.blocksize().max(1);
-        let first = wanted.start.checked_div(blocksize).unwrap_or_default();
-        let last = wanted.end.div_ceil(blocksize);
-        let is_delta = self.header.pipeline().contains(filter_id::DELTA) && first > 0;
-        let blocks = is_delta.then_some(0).into_iter().chain(first..last);
-        for extent in self.extents(blocks) {
+        let is_delta = self.header.pipeline().contains(filter_id::DELTA);
+        let ranges = wanted
+            .iter()
+            .map(|part| part.start.checked_div(blocksize).unwrap_or_default()..part.end.div_ceil(blocksize));
+        for extent in self.extents(is_delta.then_some(0).into_iter().chain(ranges.flatten())) {
             self.read_range(extent)?;
         }
         Ok(())
@@ -88,6 +90,7 @@ impl Fetch<'_> {
         starts.sort_unstable();
         let mut wanted: Vec<usize> = blocks.map(|block| self.start(block)).collect();
         wanted.sort_unstable();
+        wanted.dedup();
         let mut extents: Vec<Range<usize>> = Vec::new();
         for start in wanted {
             let following = starts.partition_point(|&other| other <= start);

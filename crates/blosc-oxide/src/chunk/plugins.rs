@@ -40,6 +40,13 @@ impl Plugins {
     }
 }
 
+impl Plugins {
+    /// Adds a filter under any id, for layers that know more than a chunk does.
+    pub(crate) fn insert_filter(&mut self, id: u8, filter: Arc<dyn FilterPlugin>) {
+        self.filters.insert(id, filter);
+    }
+}
+
 fn check_id(what: &str, id: u8) -> Result<()> {
     if id < filter_id::FIRST_USER {
         bail!(InvalidArgument, "{what} id {id} is reserved, one's own are {} to 255", filter_id::FIRST_USER);

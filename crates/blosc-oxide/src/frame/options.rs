@@ -52,6 +52,12 @@ impl FrameOptions {
         }
     }
 
+    /// The same with chunks made otherwise.
+    pub(crate) fn with_chunks(mut self, chunks: Options) -> Self {
+        self.chunks = chunks;
+        self
+    }
+
     /// Sets whether it is one file or many.
     #[must_use]
     pub fn layout(mut self, layout: FrameLayout) -> Self {

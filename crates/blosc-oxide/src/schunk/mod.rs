@@ -18,9 +18,10 @@ use crate::chunk::{Compressor, Decompressor, Options, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, error};
 use crate::exec::lock;
+use crate::filter::FilterPlugin;
 use crate::filter::Pipeline;
 use crate::limits::Limits;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use store::MemoryStore;
 
 /// Chunks in a row, read and edited as one sequence of bytes or items.
@@ -187,6 +188,24 @@ impl SuperChunk {
     pub fn vlmetalayers_mut(&mut self) -> &mut VlMetalayers {
         self.is_changed = true;
         &mut self.state.vlmetalayers
+    }
+
+    /// What a declared size may make it allocate.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Adds filters that know more than a chunk does.
+    pub(crate) fn add_filter(&mut self, id: u8, filter: Arc<dyn FilterPlugin>) {
+        self.options.plugins.insert_filter(id, filter);
+        self.compressor = None;
+        lock(&self.idle).clear();
+    }
+
+    /// The chunks are of this size, though there may be none yet.
+    pub(crate) fn set_chunksize(&mut self, nbytes: usize) {
+        self.state.chunksize = ChunkSize::Fixed(nbytes);
+        self.is_changed = true;
     }
 
     /// Publishes all changes so far. In memory there is nothing to do.

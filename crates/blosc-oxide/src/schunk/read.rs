@@ -3,7 +3,7 @@
 use super::state::ChunkSize;
 use super::store::Slot;
 use super::{Reader, SuperChunk};
-use crate::chunk::{Chunk, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
+use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
 use crate::error::{Error, Result, bail, error};
 use std::ops::Range;
 
@@ -226,7 +226,18 @@ impl SuperChunk {
     }
 
     fn stored_part(&self, index: usize, from: usize, out: &mut [u8], reader: &mut Reader) -> Result<()> {
-        let Reader { decompressor, bytes } = reader;
+        let wanted = from..from + out.len();
+        let nbytes = self.load(index, std::slice::from_ref(&wanted), reader)?;
+        let chunk = Chunk::parse(&reader.bytes)?;
+        if out.len() == nbytes {
+            return reader.decompressor.chunk_into(&chunk, out).map(|_| ());
+        }
+        reader.decompressor.bytes_into(&chunk, from, out)
+    }
+
+    /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds.
+    fn load(&self, index: usize, wanted: &[Range<usize>], reader: &mut Reader) -> Result<usize> {
+        let bytes = &mut reader.bytes;
         let read = self.store.read_head(index, HEAD_LEN, bytes)?;
         let header = Header::parse(&bytes[..read])?;
         let expected = self.chunk_nbytes(index)?;
@@ -234,13 +245,29 @@ impl SuperChunk {
             bail!(Corrupt, "it holds {} bytes, {expected} are expected", header.nbytes());
         }
         self.limits.check("a chunk", header.cbytes())?;
-        let wanted = if header.cbytes() <= SMALL_CHUNK { 0..header.nbytes() } else { from..from + out.len() };
-        fetch(bytes, read, &wanted, &|position, part| self.store.read_part(index, position, part))?;
-        let chunk = Chunk::parse(&bytes[..header.cbytes()])?;
-        if out.len() == header.nbytes() {
-            return decompressor.chunk_into(&chunk, out).map(|_| ());
+        let whole = 0..header.nbytes();
+        let wanted = if header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
+        fetch(bytes, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
+        Ok(expected)
+    }
+
+    /// Lends the chunk `index`, of which these ranges will be read.
+    pub(crate) fn with_parts<T>(
+        &self,
+        index: usize,
+        wanted: &[Range<usize>],
+        action: impl FnOnce(&mut Parts<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.check_index(index)?;
+        if let Slot::Special(special) = self.store.slot(index)? {
+            return action(&mut Parts::Special { special, typesize: self.typesize() });
         }
-        decompressor.bytes_into(&chunk, from, out)
+        let result = self.with_reader(|reader| {
+            self.load(index, wanted, reader)?;
+            let Reader { decompressor, bytes } = reader;
+            action(&mut Parts::Stored { chunk: Chunk::parse(bytes)?, decompressor })
+        });
+        result.map_err(at_chunk(index))
     }
 
     fn stored_header(&self, index: usize, reader: &mut Reader) -> Result<Header> {
@@ -332,6 +359,27 @@ impl SuperChunk {
         }
         fill_special(special, self.typesize(), 0, &mut value);
         fill_chunk(&value, nbytes, &self.options)
+    }
+}
+
+/// A chunk of which parts are read.
+pub(crate) enum Parts<'a> {
+    /// All items are known.
+    Special { special: Special, typesize: usize },
+    /// What is needed of it is in memory.
+    Stored { chunk: Chunk<'a>, decompressor: &'a mut Decompressor },
+}
+
+impl Parts<'_> {
+    /// Fills `out` with the data from byte `from` on.
+    pub(crate) fn read(&mut self, from: usize, out: &mut [u8]) -> Result<()> {
+        match self {
+            Self::Special { special, typesize } => {
+                fill_special(*special, *typesize, from, out);
+                Ok(())
+            }
+            Self::Stored { chunk, decompressor } => decompressor.bytes_into(chunk, from, out),
+        }
     }
 }
 

@@ -1,0 +1,122 @@
+//! How an array is made.
+
+use super::geometry::Geometry;
+use crate::chunk::Options;
+use crate::error::{Result, bail};
+use crate::frame::FrameOptions;
+
+/// What a new array holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fill {
+    /// Zeros, which take no room.
+    Zeros,
+    /// NaNs, for items of 4 or 8 bytes; they take no room.
+    NaN,
+    /// Nothing yet; reads as zeros and takes no room.
+    Uninit,
+    /// One value over and over.
+    Value(Vec<u8>),
+}
+
+/// Blocks are cut down to about this many bytes when no shape is given for them.
+const BLOCK_NBYTES: u64 = 128 << 10;
+/// Chunks are cut down to about this many bytes when no shape is given for them.
+const CHUNK_NBYTES: u64 = 4 << 20;
+
+/// Options for making an array.
+///
+/// Shapes of chunks and blocks that are not given come from the shape of the array: its longest axis is halved until a
+/// chunk has at most 4 MiB, and that of the chunk until a block has at most 128 KiB.
+#[derive(Debug, Clone)]
+pub struct ArrayOptions {
+    shape: Vec<u64>,
+    chunks: Option<Vec<u64>>,
+    blocks: Option<Vec<u64>>,
+    dtype: String,
+    frame: FrameOptions,
+    options: Options,
+}
+
+impl ArrayOptions {
+    /// An array of this shape, with items of the typesize of `options`.
+    #[must_use]
+    pub fn new(shape: &[u64], options: Options) -> Self {
+        let dtype = format!("|S{}", options.typesize);
+        Self { shape: shape.to_vec(), chunks: None, blocks: None, dtype, frame: FrameOptions::default(), options }
+    }
+
+    /// Sets the shape of chunks.
+    #[must_use]
+    pub fn chunks(mut self, chunks: &[u64]) -> Self {
+        self.chunks = Some(chunks.to_vec());
+        self
+    }
+
+    /// Sets the shape of blocks.
+    #[must_use]
+    pub fn blocks(mut self, blocks: &[u64]) -> Self {
+        self.blocks = Some(blocks.to_vec());
+        self
+    }
+
+    /// Sets the type of the items, as NumPy writes it; it is kept as it is. `|S` and the typesize if not given.
+    #[must_use]
+    pub fn dtype(mut self, dtype: impl Into<String>) -> Self {
+        self.dtype = dtype.into();
+        self
+    }
+
+    /// Sets how the frame of an array on disk is kept. Its options for chunks do not count.
+    #[must_use]
+    pub fn frame(mut self, frame: FrameOptions) -> Self {
+        self.frame = frame;
+        self
+    }
+
+    pub(super) fn dtype_text(&self) -> &str {
+        &self.dtype
+    }
+
+    pub(super) fn frame_options(&self, chunks: Options) -> FrameOptions {
+        self.frame.clone().with_chunks(chunks)
+    }
+
+    /// How the array is cut up, and what its chunks are made with.
+    pub(super) fn resolve(&self) -> Result<(Geometry, Options)> {
+        let typesize = self.options.typesize as u64;
+        if typesize == 0 {
+            bail!(InvalidArgument, "array: items of 0 bytes");
+        }
+        let chunks = self.chunks.clone().unwrap_or_else(|| halved(&self.shape, CHUNK_NBYTES / typesize));
+        let blocks = self.blocks.clone().unwrap_or_else(|| halved(&chunks, BLOCK_NBYTES / typesize));
+        let geometry = Geometry::new(self.options.typesize, &self.shape, &chunks, &blocks)?;
+        let options = self.options.clone().blocksize(geometry.block_nbytes().max(1));
+        Ok((geometry, options))
+    }
+}
+
+/// `shape` with its longest axis halved until it has at most `max` items.
+fn halved(shape: &[u64], max: u64) -> Vec<u64> {
+    let mut shape: Vec<u64> = shape.iter().map(|&length| length.clamp(1, 1 << 31)).collect();
+    let items = |shape: &[u64]| shape.iter().fold(1_u64, |items, &length| items.saturating_mul(length));
+    while items(&shape) > max.max(1) {
+        match shape.iter_mut().max() {
+            Some(longest) if *longest > 1 => *longest = longest.div_ceil(2),
+            _ => break,
+        }
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_axis_is_halved_until_it_fits() {
+        assert_eq!(halved(&[1000, 10], 1000), [63, 10]);
+        assert!(halved(&[], 10).is_empty());
+        assert_eq!(halved(&[3, 3], 1), [1, 1]);
+        assert_eq!(halved(&[0, 7], 100), [1, 7]);
+    }
+}
