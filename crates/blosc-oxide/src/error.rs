@@ -24,7 +24,7 @@ pub enum ErrorKind {
     ChecksumMismatch,
     /// The output buffer is shorter than the result.
     OutputTooSmall,
-    /// Another process holds the lock.
+    /// Another process holds the lock, or has changed what it protects.
     Locked,
     /// An earlier failed write has made this handle unusable.
     Poisoned,

@@ -540,8 +540,8 @@ impl ChunkStore for Contiguous {
         Ok(all.saturating_sub(self.live_len()?).saturating_sub(tail))
     }
 
-    fn source(&self) -> Option<&dyn ReadAt> {
-        Some(self.access.as_read())
+    fn source(&self) -> Option<(&dyn ReadAt, u64)> {
+        Some((self.access.as_read(), self.base))
     }
 
     fn reload(&mut self) -> Result<Option<State>> {

@@ -8,6 +8,7 @@ mod footer;
 mod header;
 mod index;
 mod layers;
+mod lock;
 mod open;
 mod options;
 mod sparse;
@@ -23,9 +24,10 @@ pub use verify::{Damage, Verification};
 use crate::chunk::Options;
 use crate::error::{Result, bail};
 use crate::limits::Limits;
-use crate::schunk::{State, SuperChunk};
+use crate::schunk::{ChunkStore, State, SuperChunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, Storage};
 use contiguous::{Access, Contiguous};
+use lock::{Hold, LockFile, LockedStore, check_unlocked};
 use sparse::Sparse;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -58,31 +60,42 @@ impl Frame {
     /// # Errors
     /// `Io` if it cannot be made; as [`Compressor::new`](crate::Compressor::new).
     pub fn create(path: impl AsRef<Path>, options: impl Into<FrameOptions>) -> Result<Self> {
-        let options = options.into();
-        match options.layout {
-            FrameLayout::Contiguous => Self::create_in(FileStorage::create_new(path)?, options),
-            FrameLayout::Sparse => Self::create_in_directory(FileDirectory::create_new(path)?, options),
-        }
+        let (path, (options, state)) = (path.as_ref(), initial(options.into())?);
+        let (store, lock): (Box<dyn ChunkStore>, _) = match options.layout {
+            FrameLayout::Contiguous => {
+                let lock = lock_of(path, Hold::Exclusive, &options)?;
+                let storage = Box::new(FileStorage::create_new(path)?);
+                (Box::new(Contiguous::create(storage, &state, options.settings())?), lock)
+            }
+            FrameLayout::Sparse => {
+                let directory = Box::new(FileDirectory::create_new(path)?);
+                let lock = lock_of(path, Hold::Exclusive, &options)?;
+                (Box::new(Sparse::create(directory, &state, options.settings())?), lock)
+            }
+        };
+        Ok(Self::new(with_lock((store, state), lock, path, true, &options), &options))
     }
 
     /// Makes a new contiguous frame on an empty storage.
     ///
     /// # Errors
-    /// As [`create`](Self::create); `InvalidArgument` if the storage is not empty.
+    /// As [`create`](Self::create); `InvalidArgument` if the storage is not empty, or if the options ask for locking.
     pub fn create_in(storage: impl Storage + 'static, options: impl Into<FrameOptions>) -> Result<Self> {
         let (options, state) = initial(options.into())?;
+        check_unlocked(&options)?;
         let store = Contiguous::create(Box::new(storage), &state, options.settings())?;
-        Ok(Self(SuperChunk::with_store(state, Box::new(store), options.chunks, options.limits)))
+        Ok(Self::new((Box::new(store), state), &options))
     }
 
     /// Makes a new sparse frame in an empty directory.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// As [`create`](Self::create); `InvalidArgument` if the options ask for locking.
     pub fn create_in_directory(directory: impl Directory + 'static, options: impl Into<FrameOptions>) -> Result<Self> {
         let (options, state) = initial(options.into())?;
+        check_unlocked(&options)?;
         let store = Sparse::create(Box::new(directory), &state, options.settings())?;
-        Ok(Self(SuperChunk::with_store(state, Box::new(store), options.chunks, options.limits)))
+        Ok(Self::new((Box::new(store), state), &options))
     }
 
     /// Opens the frame at `path`, a file or a directory, for reading.
@@ -90,10 +103,16 @@ impl Frame {
     /// # Errors
     /// `Io` if it cannot be read, `Corrupt` or `Truncated` if it is damaged, `Unsupported` if it is of the future.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        if path.as_ref().is_dir() {
-            return Self::open_directory(FileDirectory::new(path), FrameOptions::default());
-        }
-        Self::open_at(FileStorage::open(path)?, 0, FrameOptions::default())
+        Self::open_with(path, FrameOptions::default())
+    }
+
+    /// Opens the frame at `path`, a file or a directory, for reading. Of the options, threads, plug-ins, limits and
+    /// locking count.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); `Locked` if another process does not give way.
+    pub fn open_with(path: impl AsRef<Path>, options: impl Into<FrameOptions>) -> Result<Self> {
+        Self::open_path(path.as_ref(), false, &options.into())
     }
 
     /// Opens the frame at `path`, a file or a directory, for reading and writing.
@@ -101,10 +120,24 @@ impl Frame {
     /// # Errors
     /// As [`open`](Self::open); `Unsupported` for early frames, which can only be read.
     pub fn open_writable(path: impl AsRef<Path>) -> Result<Self> {
-        if path.as_ref().is_dir() {
-            return Self::open_directory_writable(FileDirectory::new(path), FrameOptions::default());
-        }
-        Self::open_in(FileStorage::open_writable(path)?, FrameOptions::default())
+        Self::open_writable_with(path, FrameOptions::default())
+    }
+
+    /// Opens the frame at `path`, a file or a directory, for reading and writing. Of the options, threads, plug-ins,
+    /// limits, durability and locking count.
+    ///
+    /// # Errors
+    /// As [`open_writable`](Self::open_writable); `Locked` if another process does not give way.
+    pub fn open_writable_with(path: impl AsRef<Path>, options: impl Into<FrameOptions>) -> Result<Self> {
+        Self::open_path(path.as_ref(), true, &options.into())
+    }
+
+    fn open_path(path: &Path, can_write: bool, options: &FrameOptions) -> Result<Self> {
+        // Opening for writing puts right what a crash has left behind.
+        let hold = if can_write { Hold::Exclusive } else { Hold::Shared };
+        let lock = lock_of(path, hold, options)?;
+        let opened = open_path(path, can_write, options)?;
+        Ok(Self::new(with_lock(opened, lock, path, can_write, options), options))
     }
 
     /// Opens a contiguous frame that starts at `offset` of something larger, for reading. Of the options, threads,
@@ -113,7 +146,9 @@ impl Frame {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_at(source: impl ReadAt + 'static, offset: u64, options: impl Into<FrameOptions>) -> Result<Self> {
-        Self::open_access(Access::Read(Box::new(source)), offset, &options.into())
+        let options = options.into();
+        check_unlocked(&options)?;
+        Ok(Self::new(open_contiguous(Access::Read(Box::new(source)), offset, &options)?, &options))
     }
 
     /// Opens a contiguous frame for reading and writing. Of the options, threads, plug-ins, limits and durability count.
@@ -121,21 +156,9 @@ impl Frame {
     /// # Errors
     /// As [`open_writable`](Self::open_writable).
     pub fn open_in(storage: impl Storage + 'static, options: impl Into<FrameOptions>) -> Result<Self> {
-        Self::open_access(Access::Write(Box::new(storage)), 0, &options.into())
-    }
-
-    fn open_access(access: Access, offset: u64, options: &FrameOptions) -> Result<Self> {
-        let source: &dyn ReadAt = match &access {
-            Access::Read(source) => &**source,
-            Access::Write(storage) => &**storage,
-        };
-        let opened = open::open(source, offset, options.limits)?;
-        if opened.extent.is_sparse {
-            bail!(InvalidArgument, "this is the index of a sparse frame: open the directory that it is in");
-        }
-        let (store, state) = Contiguous::open(access, offset, opened, options.settings())?;
-        let chunks = state.options(&options.chunks);
-        Ok(Self(SuperChunk::with_store(state, Box::new(store), chunks, options.limits)))
+        let options = options.into();
+        check_unlocked(&options)?;
+        Ok(Self::new(open_contiguous(Access::Write(Box::new(storage)), 0, &options)?, &options))
     }
 
     /// Opens a sparse frame for reading.
@@ -143,7 +166,9 @@ impl Frame {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_directory(directory: impl Directory + 'static, options: impl Into<FrameOptions>) -> Result<Self> {
-        Self::open_sparse(Box::new(directory), false, &options.into())
+        let options = options.into();
+        check_unlocked(&options)?;
+        Ok(Self::new(open_sparse(Box::new(directory), false, &options)?, &options))
     }
 
     /// Opens a sparse frame for reading and writing.
@@ -154,13 +179,14 @@ impl Frame {
         directory: impl Directory + 'static,
         options: impl Into<FrameOptions>,
     ) -> Result<Self> {
-        Self::open_sparse(Box::new(directory), true, &options.into())
+        let options = options.into();
+        check_unlocked(&options)?;
+        Ok(Self::new(open_sparse(Box::new(directory), true, &options)?, &options))
     }
 
-    fn open_sparse(directory: Box<dyn Directory>, can_write: bool, options: &FrameOptions) -> Result<Self> {
-        let (store, state) = Sparse::open(directory, can_write, options.settings())?;
+    fn new((store, state): OpenStore, options: &FrameOptions) -> Self {
         let chunks = state.options(&options.chunks);
-        Ok(Self(SuperChunk::with_store(state, Box::new(store), chunks, options.limits)))
+        Self(SuperChunk::with_store(state, store, chunks, options.limits))
     }
 
     /// Opens a contiguous frame in memory, for reading and writing; early ones for reading only.
@@ -181,12 +207,12 @@ impl Frame {
     /// As [`commit`](SuperChunk::commit); `InvalidArgument` for a sparse frame, which is many files.
     pub fn to_bytes(&mut self) -> Result<Vec<u8>> {
         self.0.commit()?;
-        let Some(source) = self.0.store.source() else {
+        let Some((source, base)) = self.0.store.source() else {
             bail!(InvalidArgument, "a sparse frame is many files, it has no bytes of its own");
         };
-        let extent = open::open(source, 0, Limits::new())?.extent;
+        let extent = open::open(source, base, Limits::new())?.extent;
         let mut bytes = vec![0; usize::try_from(extent.frame_len).unwrap_or(usize::MAX)];
-        source.read_at(0, &mut bytes)?;
+        source.read_at(base, &mut bytes)?;
         Ok(bytes)
     }
 
@@ -195,9 +221,11 @@ impl Frame {
     /// # Errors
     /// As [`commit`](SuperChunk::commit).
     pub fn compact(&mut self) -> Result<()> {
-        self.0.commit()?;
         let sc = &mut self.0;
-        sc.store.compact(&sc.state)
+        sc.begin()?;
+        let result = sc.publish().and_then(|()| sc.store.compact(&sc.state));
+        sc.store.release();
+        result
     }
 
     /// How many bytes no longer count: replaced chunks, old indexes and trailers.
@@ -208,19 +236,90 @@ impl Frame {
         self.0.store.dead_bytes()
     }
 
-    /// Takes notice of what another process has committed since; whether it has. Only a frame that is open for reading
-    /// changes under its user in this way.
+    /// Takes notice of what another process has committed since; whether it has. Only a frame that is open for reading, or
+    /// with locking and without changes of its own, changes under its user in this way.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn refresh(&mut self) -> Result<bool> {
-        match self.0.store.reload()? {
-            Some(state) => {
-                self.0.replace_state(state);
-                Ok(true)
-            }
-            None => Ok(false),
+        if self.0.is_changed() {
+            return Ok(false);
         }
+        let state = self.0.store.reload()?;
+        Ok(self.become_state(state))
+    }
+
+    fn become_state(&mut self, state: Option<State>) -> bool {
+        let is_new = state.is_some();
+        if let Some(state) = state {
+            self.0.replace_state(state);
+        }
+        is_new
+    }
+
+    /// Waits until no other process reads or changes the frame, and keeps it so until the next
+    /// [`commit`](SuperChunk::commit) or [`unlock`](Self::unlock). What others have committed is there then.
+    ///
+    /// For a frame with [locking](FrameOptions::locking), every change of chunks does this by itself, so that no two
+    /// processes are ever changing it. This is for code that looks at the frame before it decides what to change, or
+    /// that changes metalayers.
+    ///
+    /// ```
+    /// use blosc_oxide::{Frame, FrameOptions, Options};
+    /// # let path = std::env::temp_dir().join(format!("blosc-oxide-lock-{}.b2frame", std::process::id()));
+    /// let options = FrameOptions::new(Options::new(1)).locking(true);
+    /// let mut frame = Frame::create(&path, options)?;
+    /// frame.lock()?;
+    /// if frame.nchunks() == 0 {
+    ///     frame.append(b"the first one")?;
+    /// }
+    /// frame.commit()?;
+    /// # drop(frame);
+    /// # std::fs::remove_file(&path)?;
+    /// # std::fs::remove_file(path.with_extension("b2frame.b2lock"))?;
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Locked` if another process does not give way in time, or has changed the frame since it was changed here;
+    /// `InvalidArgument` if the frame is without locking or open for reading.
+    pub fn lock(&mut self) -> Result<()> {
+        self.check_locking()?;
+        self.0.begin().map(|_| ())
+    }
+
+    /// Waits until no other process changes the frame, and keeps it so until [`unlock`](Self::unlock). What others have
+    /// committed is there then.
+    ///
+    /// Without this, reading takes no lock, but when the frame is opened or refreshed. The chunks that it finds are then
+    /// there for as long as others only add to the frame.
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock).
+    pub fn lock_shared(&mut self) -> Result<()> {
+        self.check_locking()?;
+        let state = self.0.store.share(self.0.is_changed())?;
+        self.become_state(state);
+        Ok(())
+    }
+
+    /// Lets other processes change the frame.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there are changes: they must be committed first.
+    pub fn unlock(&mut self) -> Result<()> {
+        if self.0.is_changed() {
+            bail!(InvalidArgument, "there are changes that others do not know of: commit them first");
+        }
+        self.0.store.release();
+        Ok(())
+    }
+
+    fn check_locking(&self) -> Result<()> {
+        if !self.0.store.is_locking() {
+            bail!(InvalidArgument, "the frame was opened without locking");
+        }
+        Ok(())
     }
 
     /// The super-chunk by itself.
@@ -228,6 +327,63 @@ impl Frame {
     pub fn into_inner(self) -> SuperChunk {
         self.0
     }
+}
+
+/// The chunks of an open frame, and the rest of it.
+type OpenStore = (Box<dyn ChunkStore>, State);
+
+fn open_contiguous(access: Access, offset: u64, options: &FrameOptions) -> Result<OpenStore> {
+    let source: &dyn ReadAt = match &access {
+        Access::Read(source) => &**source,
+        Access::Write(storage) => &**storage,
+    };
+    let opened = open::open(source, offset, options.limits)?;
+    if opened.extent.is_sparse {
+        bail!(InvalidArgument, "this is the index of a sparse frame: open the directory that it is in");
+    }
+    let (store, state) = Contiguous::open(access, offset, opened, options.settings())?;
+    Ok((Box::new(store), state))
+}
+
+fn open_sparse(directory: Box<dyn Directory>, can_write: bool, options: &FrameOptions) -> Result<OpenStore> {
+    let (store, state) = Sparse::open(directory, can_write, options.settings())?;
+    Ok((Box::new(store), state))
+}
+
+fn open_path(path: &Path, can_write: bool, options: &FrameOptions) -> Result<OpenStore> {
+    if path.is_dir() {
+        return open_sparse(Box::new(FileDirectory::new(path)), can_write, options);
+    }
+    let access = if can_write {
+        Access::Write(Box::new(FileStorage::open_writable(path)?))
+    } else {
+        Access::Read(Box::new(FileStorage::open(path)?))
+    };
+    open_contiguous(access, 0, options)
+}
+
+/// The lock of the frame at `path`, held, if the options ask for it.
+fn lock_of(path: &Path, hold: Hold, options: &FrameOptions) -> Result<Option<LockFile>> {
+    if !options.locking {
+        return Ok(None);
+    }
+    let mut lock = LockFile::open(path, options.lock_timeout)?;
+    lock.acquire(hold)?;
+    Ok(Some(lock))
+}
+
+/// Makes a store use the lock that is held, and lets that go.
+fn with_lock(
+    (store, state): OpenStore,
+    lock: Option<LockFile>,
+    path: &Path,
+    can_write: bool,
+    options: &FrameOptions,
+) -> OpenStore {
+    let Some(lock) = lock else { return (store, state) };
+    let (path, options) = (path.to_owned(), options.clone());
+    let reopen = Box::new(move || open_path(&path, can_write, &options));
+    (Box::new(LockedStore::new(store, lock, can_write, reopen)), state)
 }
 
 fn initial(options: FrameOptions) -> Result<(FrameOptions, State)> {

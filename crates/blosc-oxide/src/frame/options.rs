@@ -3,6 +3,7 @@
 use crate::chunk::Options;
 use crate::limits::Limits;
 use crate::storage::Durability;
+use std::time::Duration;
 
 /// Whether a frame is one file or many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +24,8 @@ pub enum FrameLayout {
 /// | checksums | on |
 /// | metalayers | none |
 /// | limits | see [`Limits`] |
+/// | locking | off |
+/// | lock timeout | none |
 ///
 /// ```
 /// use blosc_oxide::{Durability, FrameOptions, Options};
@@ -36,6 +39,8 @@ pub struct FrameOptions {
     pub(super) checksums: bool,
     pub(super) metalayers: Vec<(String, Vec<u8>)>,
     pub(super) limits: Limits,
+    pub(super) locking: bool,
+    pub(super) lock_timeout: Option<Duration>,
 }
 
 impl FrameOptions {
@@ -49,6 +54,8 @@ impl FrameOptions {
             checksums: true,
             metalayers: Vec::new(),
             limits: Limits::new(),
+            locking: false,
+            lock_timeout: None,
         }
     }
 
@@ -90,6 +97,21 @@ impl FrameOptions {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets whether processes that change the frame wait for each other, as the reference does with its locking: by a
+    /// lock on a file beside the frame, which all of them must use. See [`Frame::lock`](super::Frame::lock).
+    #[must_use]
+    pub fn locking(mut self, locking: bool) -> Self {
+        self.locking = locking;
+        self
+    }
+
+    /// Sets how long to wait for the lock before giving up with `Locked`; `None` waits as long as it takes.
+    #[must_use]
+    pub fn lock_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.lock_timeout = timeout.into();
         self
     }
 

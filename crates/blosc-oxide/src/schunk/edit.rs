@@ -15,7 +15,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidArgument` if `buffer` is empty or too long for a chunk; `Io` if it cannot be written.
     pub fn append(&mut self, buffer: &[u8]) -> Result<()> {
-        self.insert(self.nchunks(), buffer)
+        self.edit(|sc| sc.insert(sc.nchunks(), buffer))
     }
 
     /// Adds a chunk that is compressed already as the last one.
@@ -23,7 +23,7 @@ impl SuperChunk {
     /// # Errors
     /// As [`Chunk::parse`]; `InvalidArgument` if it holds no data or does not go with the others.
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
-        self.insert_chunk(self.nchunks(), chunk)
+        self.edit(|sc| sc.insert_chunk(sc.nchunks(), chunk))
     }
 
     /// Adds `blocks` as a chunk that keeps them apart.
@@ -57,11 +57,13 @@ impl SuperChunk {
         if special == Special::Value || (special == Special::NaN && !matches!(typesize, 4 | 8)) {
             bail!(InvalidArgument, "{special:?} cannot be filled in for items of {typesize} bytes");
         }
-        for len in fill_sizes(nbytes, chunk_nbytes, typesize)? {
-            self.check_kind(false, self.nchunks() == 0)?;
-            self.insert_new(self.nchunks(), len, NewChunk::Special(special))?;
-        }
-        Ok(())
+        let mut sizes = fill_sizes(nbytes, chunk_nbytes, typesize)?;
+        self.edit(|sc| {
+            sizes.try_for_each(|len| {
+                sc.check_kind(false, sc.nchunks() == 0)?;
+                sc.insert_new(sc.nchunks(), len, NewChunk::Special(special))
+            })
+        })
     }
 
     /// Appends `nbytes` that repeat `value` in chunks of `chunk_nbytes`, each stored as little more than the value.
@@ -150,13 +152,15 @@ impl SuperChunk {
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if `index` is more than the number of chunks.
     pub fn insert_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
-        if index > self.nchunks() {
-            bail!(InvalidArgument, "a chunk is to be put at {index}, there are {}", self.nchunks());
-        }
-        let chunk = self.storable(chunk)?;
-        let chunk = self.acceptable(&chunk, self.nchunks() == 0)?;
-        let incoming = Self::incoming(&chunk);
-        self.insert_new(index, chunk.header().nbytes(), incoming)
+        self.edit(|sc| {
+            if index > sc.nchunks() {
+                bail!(InvalidArgument, "a chunk is to be put at {index}, there are {}", sc.nchunks());
+            }
+            let chunk = sc.storable(chunk)?;
+            let chunk = sc.acceptable(&chunk, sc.nchunks() == 0)?;
+            let incoming = Self::incoming(&chunk);
+            sc.insert_new(index, chunk.header().nbytes(), incoming)
+        })
     }
 
     /// Compresses `buffer` and puts it in place of the chunk `index`.
@@ -173,6 +177,10 @@ impl SuperChunk {
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if there is no such chunk.
     pub fn update_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
+        self.edit(|sc| sc.replace(index, chunk))
+    }
+
+    fn replace(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
         self.check_index(index)?;
         let chunk = self.storable(chunk)?;
         let chunk = self.acceptable(&chunk, self.nchunks() == 1)?;
@@ -199,10 +207,12 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidArgument` if there is no such chunk; `Io` if that cannot be written.
     pub fn delete(&mut self, index: usize) -> Result<()> {
-        let nbytes = self.chunk_nbytes(index)?;
-        self.store.remove(index)?;
-        self.changed(self.state.nbytes - nbytes as u64);
-        Ok(())
+        self.edit(|sc| {
+            let nbytes = sc.chunk_nbytes(index)?;
+            sc.store.remove(index)?;
+            sc.changed(sc.state.nbytes - nbytes as u64);
+            Ok(())
+        })
     }
 
     /// Makes `order[i]` the chunk `i`.
@@ -210,6 +220,10 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidArgument` if `order` does not name each chunk once.
     pub fn reorder(&mut self, order: &[usize]) -> Result<()> {
+        self.edit(|sc| sc.put_in_order(order))
+    }
+
+    fn put_in_order(&mut self, order: &[usize]) -> Result<()> {
         let mut seen = vec![false; self.nchunks()];
         for &index in order {
             self.check_index(index)?;
@@ -234,6 +248,10 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidArgument` if that is not inside the data, or if the chunks have variable-length blocks.
     pub fn write(&mut self, start: u64, data: &[u8]) -> Result<()> {
+        self.edit(|sc| sc.overwrite(start, data))
+    }
+
+    fn overwrite(&mut self, start: u64, data: &[u8]) -> Result<()> {
         let end = start.saturating_add(data.len() as u64);
         self.check_range("bytes", &(start..end), self.nbytes())?;
         if self.state.vlblocks {

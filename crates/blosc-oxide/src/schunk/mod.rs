@@ -12,7 +12,7 @@ mod store;
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
 pub(crate) use state::{ChunkSize, State};
-pub(crate) use store::{ChunkStore, NewChunk, Slot};
+pub(crate) use store::{Begun, ChunkStore, NewChunk, Slot};
 
 use crate::chunk::{Compressor, Decompressor, Options, SplitMode};
 use crate::codec::Codec;
@@ -211,13 +211,39 @@ impl SuperChunk {
     /// Publishes all changes so far. In memory there is nothing to do.
     ///
     /// # Errors
-    /// `Io` if they cannot be written: the state before is kept then. `Poisoned` if that has happened before.
+    /// `Io` if they cannot be written: the state before is kept then. `Poisoned` if that has happened before. `Locked` if
+    /// another process has changed the frame meanwhile.
     pub fn commit(&mut self) -> Result<()> {
+        let result = self.publish();
+        self.store.release();
+        result
+    }
+
+    pub(crate) fn publish(&mut self) -> Result<()> {
         if self.is_changed {
             self.store.commit(&self.state)?;
             self.is_changed = false;
         }
         Ok(())
+    }
+
+    /// Gets hold of the chunks before they are changed; whether they were not held before.
+    pub(crate) fn begin(&mut self) -> Result<bool> {
+        let begun = self.store.begin(self.is_changed)?;
+        if let Some(state) = begun.state {
+            self.replace_state(state);
+        }
+        Ok(begun.is_new)
+    }
+
+    /// Runs an action that changes chunks, while nobody else does.
+    fn edit<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let is_new = self.begin()?;
+        let result = action(self);
+        if result.is_err() && is_new && !self.is_changed {
+            self.store.release();
+        }
+        result
     }
 
     /// Whether there are changes that are not published.

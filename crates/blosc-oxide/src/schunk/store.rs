@@ -23,6 +23,15 @@ pub(crate) enum NewChunk<'a> {
     Bytes(&'a [u8]),
 }
 
+/// What getting hold of a sequence has brought.
+#[derive(Debug, Default)]
+pub(crate) struct Begun {
+    /// Whether it was not held before.
+    pub(crate) is_new: bool,
+    /// What others have made of it meanwhile.
+    pub(crate) state: Option<State>,
+}
+
 /// A sequence of chunks. Changes need not last before [`commit`](Self::commit).
 pub(crate) trait ChunkStore: Send + Sync {
     fn nchunks(&self) -> usize;
@@ -60,6 +69,25 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Makes `order[i]` the chunk `i`; `order` has been checked to be a permutation.
     fn reorder(&mut self, order: &[usize]) -> Result<()>;
 
+    /// Gets hold of the sequence before it is changed: nobody else changes it until [`release`](Self::release).
+    /// `has_changes` tells whether something has been changed already without holding it.
+    fn begin(&mut self, _has_changes: bool) -> Result<Begun> {
+        Ok(Begun::default())
+    }
+
+    /// Makes sure that nobody changes the sequence until [`release`](Self::release); the new state, if others have.
+    fn share(&mut self, _has_changes: bool) -> Result<Option<State>> {
+        Ok(None)
+    }
+
+    /// Lets others change the sequence.
+    fn release(&mut self) {}
+
+    /// Whether the three methods above do anything.
+    fn is_locking(&self) -> bool {
+        false
+    }
+
     /// Publishes all changes.
     fn commit(&mut self, state: &State) -> Result<()>;
 
@@ -83,8 +111,8 @@ pub(crate) trait ChunkStore: Send + Sync {
         Ok(None)
     }
 
-    /// What the chunks are read from, if it is one storage.
-    fn source(&self) -> Option<&dyn ReadAt> {
+    /// What the chunks are read from, if it is one storage, and where in it they begin to count.
+    fn source(&self) -> Option<(&dyn ReadAt, u64)> {
         None
     }
 }
