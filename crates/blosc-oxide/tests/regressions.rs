@@ -91,3 +91,12 @@ fn a_special_chunk_is_not_made_in_a_format_that_has_none() {
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(blosc_oxide::fill_chunk(&[1; 4], 400, &options).is_err());
 }
+
+#[test]
+fn bytedelta_of_items_too_large_for_a_header_needs_its_number_of_planes() {
+    let error = blosc_oxide::compress(&[1; 3000], &Options::new(300).filters([Filter::ByteDelta(0)])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    let options = Options::new(300).filters([Filter::ByteDelta(100)]);
+    let data: Vec<u8> = (0..3000_u32).map(|i| u8::try_from(i % 100).unwrap()).collect();
+    assert_eq!(blosc_oxide::decompress(&blosc_oxide::compress(&data, &options).unwrap()).unwrap(), data);
+}

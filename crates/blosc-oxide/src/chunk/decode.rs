@@ -32,6 +32,8 @@ pub struct Decompressor {
     threads: Threads,
     pub(super) limits: Limits,
     plugins: Plugins,
+    /// The true size of items, where a header has no room for it.
+    item: Option<usize>,
     workers: Vec<Mutex<Scratch>>,
     /// The first block, for filters that refer to it.
     first: Vec<u8>,
@@ -60,6 +62,7 @@ impl Decompressor {
             threads: Threads::default(),
             limits: Limits::new(),
             plugins: Plugins::new(),
+            item: None,
             workers: Vec::new(),
             first: Vec::new(),
         }
@@ -83,6 +86,13 @@ impl Decompressor {
     #[must_use]
     pub fn with_plugins(mut self, plugins: Plugins) -> Self {
         self.plugins = plugins;
+        self
+    }
+
+    /// Tells it the size of items, which a header cannot say of those of more than 255 bytes.
+    #[must_use]
+    pub(crate) fn with_item(mut self, typesize: usize) -> Self {
+        self.item = Some(typesize);
         self
     }
 
@@ -146,14 +156,14 @@ impl Decompressor {
         wanted: &(dyn Fn(usize) -> bool + Sync),
         out: &mut [u8],
     ) -> Result<()> {
-        let Self { threads, limits, plugins, workers, first } = self;
+        let Self { threads, limits, plugins, item, workers, first } = self;
         let plan = chunk.plan()?;
         if plan.nblocks() == 0 {
             return Ok(());
         }
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
-        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref())?;
+        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref(), *item)?;
         grow(workers, 1);
         let mut queue = Queue { rest: out, next: 0, decoder: &decoder };
         let reference = if decoder.refers_to_first_block {
@@ -203,11 +213,11 @@ impl Decompressor {
         blocks: impl Iterator<Item = usize>,
         mut use_block: impl FnMut(usize, BlockSource<'_, '_>) -> Result<()>,
     ) -> Result<()> {
-        let Self { limits, plugins, workers, first, .. } = self;
+        let Self { limits, plugins, item, workers, first, .. } = self;
         let plan = chunk.plan()?;
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
-        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref())?;
+        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref(), *item)?;
         grow(workers, 1);
         let scratch = own(&mut workers[0]);
         let mut queue = Queue { rest: &mut [], next: 0, decoder: &decoder };
@@ -311,7 +321,13 @@ pub(super) struct BlockDecoder<'d> {
 }
 
 impl<'d> BlockDecoder<'d> {
-    fn new(plan: Plan<'d>, header: &Header, plugins: &'d Plugins, dict: Option<&'d DecodeDict<'d>>) -> Result<Self> {
+    fn new(
+        plan: Plan<'d>,
+        header: &Header,
+        plugins: &'d Plugins,
+        dict: Option<&'d DecodeDict<'d>>,
+        item: Option<usize>,
+    ) -> Result<Self> {
         let codec = header.codec();
         let plugin = match codec {
             Codec::Plugin(id) => plugins.codecs.get(id),
@@ -321,7 +337,8 @@ impl<'d> BlockDecoder<'d> {
             return Err(missing(codec));
         }
         let typesize = header.typesize();
-        let element = Element { typesize, blosc1_bitshuffle: header.version() == VERSION_BLOSC1 };
+        let item = if typesize == 1 { item.unwrap_or(1) } else { typesize };
+        let element = Element { typesize, item, blosc1_bitshuffle: header.version() == VERSION_BLOSC1 };
         let stages = if header.is_instrumented() {
             Stages::none()
         } else {

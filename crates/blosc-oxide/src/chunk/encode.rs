@@ -532,8 +532,11 @@ fn filter_all(
 
 /// What the options make of each block.
 pub(super) fn stages(options: &Options) -> Result<Stages<'_>> {
-    let element =
-        Element { typesize: stored_typesize(options.typesize), blosc1_bitshuffle: options.version() == VERSION_BLOSC1 };
+    let element = Element {
+        typesize: stored_typesize(options.typesize),
+        item: options.typesize,
+        blosc1_bitshuffle: options.version() == VERSION_BLOSC1,
+    };
     Stages::for_encoding(&options.pipeline, element, &options.plugins.filters)
 }
 

@@ -18,32 +18,46 @@ const SIZE_LEN: usize = 4;
 /// Fills all of a buffer with the bytes of a chunk from a position on.
 pub(crate) type ReadPart<'a> = dyn Fn(usize, &mut [u8]) -> Result<()> + 'a;
 
-/// A chunk of which only what is needed has been read. The rest of `bytes` is anything.
-pub(crate) struct Fetch<'a> {
+/// A buffer for chunks of which only what is needed is read. What is not needed is zeros, never what was there before.
+#[derive(Debug, Default)]
+pub(crate) struct FetchBuffer {
+    /// The chunk, and anything after it.
+    pub(crate) bytes: Vec<u8>,
+    /// What may be other than zeros.
+    dirty: Vec<Range<usize>>,
+}
+
+/// A chunk that is being read.
+struct Fetch<'a> {
     header: Header,
     /// As long as the chunk.
     bytes: &'a mut [u8],
+    dirty: &'a mut Vec<Range<usize>>,
     /// How much has been read from the start on.
     read: usize,
     read_part: &'a ReadPart<'a>,
 }
 
 /// Reads what it takes to decode the ranges `wanted` of a chunk's data, and returns the header. The chunk is then at the
-/// start of `buffer`, with anything in the parts that are not needed.
+/// start of the buffer, with zeros for what is not needed.
 ///
-/// `buffer` holds the first `read` bytes of the chunk, or more than all of it, and at least its header.
+/// The buffer holds the first `read` bytes of the chunk, or more than all of it, and at least its header.
 pub(crate) fn fetch(
-    buffer: &mut Vec<u8>,
+    buffer: &mut FetchBuffer,
     read: usize,
     wanted: &[Range<usize>],
     read_part: &ReadPart<'_>,
 ) -> Result<Header> {
-    let header = Header::parse(buffer.get(..read).unwrap_or_default())?;
-    if buffer.len() < header.cbytes() {
-        buffer.resize(header.cbytes(), 0);
+    let FetchBuffer { bytes, dirty } = buffer;
+    let header = Header::parse(bytes.get(..read).unwrap_or_default())?;
+    dirty.push(0..read);
+    if bytes.len() < header.cbytes() {
+        // No memory for a chunk that is not there.
+        read_part(header.cbytes().saturating_sub(1), &mut [0])?;
+        bytes.resize(header.cbytes(), 0);
     }
-    let bytes = buffer.get_mut(..header.cbytes()).unwrap_or_default();
-    let mut fetch = Fetch { header, bytes, read, read_part };
+    let bytes = bytes.get_mut(..header.cbytes()).unwrap_or_default();
+    let mut fetch = Fetch { header, bytes, dirty, read, read_part };
     fetch.run(wanted)?;
     Ok(header)
 }
@@ -52,8 +66,12 @@ impl Fetch<'_> {
     fn run(&mut self, wanted: &[Range<usize>]) -> Result<()> {
         let is_whole = wanted.iter().map(ExactSizeIterator::len).fold(0, usize::saturating_add) >= self.header.nbytes();
         if is_whole || self.header.has_vlblocks() || self.header.special().is_some() {
-            return self.read_up_to(self.header.cbytes());
+            self.read_up_to(self.header.cbytes())?;
+            self.dirty.retain(|range| range.end > self.bytes.len());
+            self.dirty.push(0..self.bytes.len());
+            return Ok(());
         }
+        self.clean();
         if self.header.is_memcpyed() {
             return wanted.iter().try_for_each(|wanted| {
                 let start = wanted.start.saturating_add(self.header.header_len());
@@ -122,8 +140,22 @@ impl Fetch<'_> {
         let start = range.start.max(self.read);
         let end = range.end.min(self.bytes.len());
         match self.bytes.get_mut(start..end) {
-            Some(part) if !part.is_empty() => (self.read_part)(start, part),
+            Some(part) if !part.is_empty() => {
+                self.dirty.push(start..end);
+                (self.read_part)(start, part)
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Zeros whatever an earlier chunk has left.
+    fn clean(&mut self) {
+        for range in self.dirty.iter() {
+            let left = range.start.max(self.read)..range.end.min(self.bytes.len());
+            self.bytes.get_mut(left).unwrap_or_default().fill(0);
+        }
+        let len = self.bytes.len();
+        self.dirty.retain(|range| range.end > len);
+        self.dirty.push(0..self.read);
     }
 }

@@ -89,12 +89,19 @@ impl Decompressor {
         let Some(out) = out.get_mut(..nbytes) else {
             bail!(OutputTooSmall, "the chunk holds {nbytes} bytes, the output has room for {}", out.len());
         };
-        let ranges: Vec<Range<usize>> = indices.iter().map(|&index| chunk.block_range(index)).collect::<Result<_>>()?;
         if chunk.header().special().is_some() || chunk.header().is_memcpyed() {
-            return ranges.into_iter().try_for_each(|range| self.bytes_into(chunk, range.start, &mut out[range]));
+            return indices.iter().try_for_each(|&index| {
+                let range = chunk.block_range(index)?;
+                self.bytes_into(chunk, range.start, &mut out[range])
+            });
         }
         let mut wanted = vec![false; chunk.header().nblocks()];
-        indices.iter().for_each(|&index| wanted[index] = true);
+        for &index in indices {
+            match wanted.get_mut(index) {
+                Some(wanted) => *wanted = true,
+                None => bail!(InvalidArgument, "block {index} is asked for, the chunk has {}", wanted.len()),
+            }
+        }
         self.decode(chunk, &|index| wanted[index], out)
     }
 }

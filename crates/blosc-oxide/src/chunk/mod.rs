@@ -23,7 +23,7 @@ mod vlblocks;
 
 pub use decode::Decompressor;
 pub use encode::Compressor;
-pub(crate) use fetch::fetch;
+pub(crate) use fetch::{FetchBuffer, fetch};
 pub use header::{Header, MAX_BLOCKSIZE, MAX_NBYTES, Special};
 pub use lazy::LazyChunk;
 pub use options::{Format, Options, SplitMode};

@@ -212,6 +212,15 @@ impl Options {
         if self.dict && !self.codec.takes_dictionary() {
             bail!(InvalidArgument, "dictionaries are for lz4, lz4hc and zstd, not for {}", self.codec);
         }
+        if self.typesize > usize::from(u8::MAX)
+            && self.pipeline.filters().any(|filter| matches!(filter, Filter::ByteDelta(0)))
+        {
+            bail!(
+                InvalidArgument,
+                "bytedelta needs to be told the number of planes for items of {} bytes, which no header can store",
+                self.typesize
+            );
+        }
         self.pipeline.check_order()?;
         match self.format {
             Format::Blosc1 => self.check_blosc1()?,

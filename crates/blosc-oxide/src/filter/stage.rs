@@ -9,6 +9,8 @@ use crate::error::{Error, Result, error};
 pub(crate) struct Element {
     /// The typesize as the header stores it: 1 for items of more than 255 bytes.
     pub(crate) typesize: usize,
+    /// The true size of an item, where it is known: bytedelta goes by that.
+    pub(crate) item: usize,
     /// Whether the bit shuffle follows the rule of chunk version 2.
     pub(crate) blosc1_bitshuffle: bool,
 }
@@ -180,7 +182,8 @@ fn reversible_stage<'p>(id: u8, meta: u8, element: Element, registry: &'p Filter
         id::BITSHUFFLE => Stage::BitShuffle { typesize, all_or_nothing: element.blosc1_bitshuffle },
         id::DELTA => Stage::Delta { unit: delta::unit(typesize) },
         id::BYTEDELTA | id::BYTEDELTA_RESTARTING => {
-            Stage::ByteDelta { planes: group, restarting: id == id::BYTEDELTA_RESTARTING }
+            let planes = if meta == 0 { element.item } else { group };
+            Stage::ByteDelta { planes, restarting: id == id::BYTEDELTA_RESTARTING }
         }
         _ => match registry.get(id) {
             Some(filter) => Stage::Plugin { filter, context: FilterContext { meta, typesize } },

@@ -25,6 +25,8 @@ const LAYER_VERSION: u8 = 1;
 const ARRAY_3: u8 = marker::FIXARRAY | 3;
 const ALGORITHM: &str = "xxh3_64";
 const HASH_LEN: usize = 8;
+/// Where the numbers of threads stand in the header.
+const THREADS: std::ops::Range<usize> = 62..68;
 
 /// The hash of a chunk that is not known, or that is not stored.
 pub(crate) const UNKNOWN: u64 = 0;
@@ -44,7 +46,10 @@ pub(crate) enum Verdict {
 pub(super) fn fingerprint(header: &[u8], index: &[u8], trailer: &[u8]) -> [u8; FINGERPRINT_LEN] {
     let (fixed, metalayers) = header.split_at_checked(FIXED_LEN).unwrap_or((header, &[]));
     let mut hasher = Xxh3::new();
-    hasher.update(fixed);
+    // The reference writes its own numbers of threads into the header whenever it touches it.
+    let (before, after) = (fixed.get(..THREADS.start), fixed.get(THREADS.end..));
+    hasher.update(before.unwrap_or(fixed));
+    hasher.update(after.unwrap_or_default());
     hasher.update(index);
     hasher.update(trailer.get(..trailer.len().saturating_sub(FINGERPRINT_LEN)).unwrap_or_default());
     let mut fingerprint = [0; FINGERPRINT_LEN];

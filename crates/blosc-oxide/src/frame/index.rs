@@ -80,8 +80,8 @@ impl Index {
         if !nbytes.is_multiple_of(ENTRY_LEN) {
             bail!(Corrupt, "frame index: {nbytes} bytes are no whole entries of {ENTRY_LEN}");
         }
-        limits.check("frame index", nbytes)?;
         let len = nbytes.checked_div(ENTRY_LEN).unwrap_or_default();
+        limits.check("frame index", len.saturating_mul(size_of::<Entry>()))?;
         Ok(Self { packed: chunk.as_bytes().to_vec(), len, entries: OnceLock::new(), limits })
     }
 

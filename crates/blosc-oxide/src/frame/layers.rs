@@ -12,6 +12,8 @@ use crate::error::{Result, bail, error};
 use crate::schunk::MAX_VLMETALAYERS;
 
 const ARRAY_3: u8 = marker::FIXARRAY | 3;
+/// The marker and the length of a content.
+const CONTENT_HEAD: usize = 5;
 
 /// Where a list stands, which decides what its length field counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +32,18 @@ pub(super) fn read<'a>(what: &'static str, bytes: &'a [u8], at: usize) -> Result
     if count > MAX_VLMETALAYERS {
         bail!(Corrupt, "{what}: {count} metalayers announced, there can be {MAX_VLMETALAYERS}");
     }
-    let mut layers = Vec::new();
+    let mut layers: Vec<(&str, &[u8])> = Vec::new();
+    // Contents follow one another; if they could share bytes, a small file could hold any amount of them.
+    let mut free = at;
     for _ in 0..count {
         let name = reader.short_str()?;
         let stored = reader.int32()?;
         let offset = usize::try_from(stored).map_err(|_| error!(Corrupt, "{what}: {name:?} is at {stored}"))?;
+        if offset < free {
+            bail!(Corrupt, "{what}: {name:?} is at {offset}, inside what ends at {free}");
+        }
         let content = Reader::new(what, bytes, offset).long(marker::BIN32)?;
+        free = offset.saturating_add(CONTENT_HEAD).saturating_add(content.len());
         layers.push((name, content));
     }
     Ok(layers)
@@ -80,6 +88,17 @@ mod tests {
             write(std::iter::empty(), place, &mut writer).unwrap();
             assert_eq!(writer.0, [0x93, 0xcd, 0, counted, 0xde, 0, 0, 0xdc, 0, 0]);
         }
+    }
+
+    #[test]
+    fn contents_that_share_bytes_are_refused() {
+        let mut writer = Writer::default();
+        write([("one", &b"first"[..]), ("two", b"second")].into_iter(), Place::Trailer, &mut writer).unwrap();
+        // The offset of the second is made that of the first.
+        let first = writer.0[12..16].to_vec();
+        writer.0[21..25].copy_from_slice(&first);
+        let error = read("trailer", &writer.0, 0).unwrap_err().to_string();
+        assert!(error.contains("\"two\" is at 28, inside what ends at 38"), "{error}");
     }
 
     #[test]

@@ -221,6 +221,7 @@ impl NdArray {
     pub fn write(&mut self, picks: &[Pick], data: &[u8]) -> Result<()> {
         let selection = Selection::new(&self.geometry, picks)?;
         check_len(data.len(), &selection)?;
+        self.sc.limits().check("the data of a chunk", self.geometry.chunk_nbytes())?;
         let mut chunk_data = vec![0; self.geometry.chunk_nbytes()];
         for place in selection.chunk_places(&self.geometry) {
             let touched = selection.chunk(&self.geometry, &place);
@@ -257,6 +258,7 @@ impl NdArray {
 
     fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
         let places = selection.chunk_places(&self.geometry);
+        self.sc.limits().check("a block", self.geometry.block_nbytes())?;
         let threads = &self.sc.options().threads;
         let workers = threads.workers(places.len(), selection.nbytes);
         let queue = Mutex::new(places.iter());

@@ -70,9 +70,7 @@ impl Selection {
         let spans = place.iter().enumerate().map(|(axis, &at)| geometry.chunk_span(axis, at));
         let blocks_of_axes: Vec<Vec<(u64, Hits)>> = spans
             .enumerate()
-            .map(|(axis, span)| {
-                blocks_of_axis(&self.axes[axis], &span, geometry.blocks()[axis], geometry.block_grid()[axis])
-            })
+            .map(|(axis, span)| blocks_of_axis(&self.axes[axis], &span, geometry.blocks()[axis]))
             .collect();
         let is_covered = blocks_of_axes.iter().zip(place.iter().enumerate()).all(|(blocks, (axis, &at))| {
             let span = geometry.chunk_span(axis, at);
@@ -98,12 +96,17 @@ impl Selection {
 }
 
 /// The blocks of a chunk along one axis that are touched, with what is taken of each.
-fn blocks_of_axis(axis: &AxisPick, chunk: &Range<u64>, block: u64, count: u64) -> Vec<(u64, Hits)> {
-    (0..count)
-        .filter_map(|at| {
-            let start = chunk.start + at * block;
-            let hits = axis.hits(&(start..(start + block).min(chunk.end).max(start)));
-            (!hits.pairs.is_empty()).then_some((at, hits))
+fn blocks_of_axis(axis: &AxisPick, chunk: &Range<u64>, block: u64) -> Vec<(u64, Hits)> {
+    let in_chunk = axis.hits(chunk);
+    let block_of = |pair: &(usize, usize)| pair.0 as u64 / block;
+    in_chunk
+        .pairs
+        .chunk_by(|a, b| block_of(a) == block_of(b))
+        .map(|pairs| {
+            let at = block_of(&pairs[0]);
+            let start = usize::try_from(at * block).unwrap_or(usize::MAX);
+            let pairs = pairs.iter().map(|&(index, place)| (index - start, place)).collect();
+            (at, Hits { pairs, is_run: in_chunk.is_run })
         })
         .collect()
 }

@@ -14,7 +14,7 @@ pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
 pub(crate) use state::{ChunkSize, State};
 pub(crate) use store::{Begun, ChunkStore, NewChunk, Slot};
 
-use crate::chunk::{Compressor, Decompressor, Options, SplitMode};
+use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, error};
 use crate::exec::lock;
@@ -267,8 +267,9 @@ impl SuperChunk {
             decompressor: Decompressor::new()
                 .with_threads(self.options.threads.clone())
                 .with_plugins(self.options.plugins.clone())
+                .with_item(self.state.typesize)
                 .with_limits(self.limits),
-            bytes: Vec::new(),
+            buffer: FetchBuffer::default(),
         });
         let result = action(&mut reader);
         lock(&self.idle).push(reader);
@@ -287,7 +288,7 @@ impl SuperChunk {
 struct Reader {
     decompressor: Decompressor,
     /// The chunk, or what is needed of it.
-    bytes: Vec<u8>,
+    buffer: FetchBuffer,
 }
 
 impl Drop for SuperChunk {

@@ -94,7 +94,7 @@ impl SuperChunk {
         self.check_index(index)?;
         match self.store.slot(index)? {
             Slot::Special(_) => Ok(None),
-            Slot::Stored => self.with_reader(|reader| self.stored_header(index, reader)).map(Some),
+            Slot::Stored => self.stored_header(index).map(Some),
         }
     }
 
@@ -106,7 +106,7 @@ impl SuperChunk {
         self.check_index(index)?;
         match self.store.slot(index)? {
             Slot::Special(special) => Ok(Some(special)),
-            Slot::Stored => Ok(self.with_reader(|reader| self.stored_header(index, reader))?.special()),
+            Slot::Stored => Ok(self.stored_header(index)?.special()),
         }
     }
 
@@ -228,7 +228,7 @@ impl SuperChunk {
     fn stored_part(&self, index: usize, from: usize, out: &mut [u8], reader: &mut Reader) -> Result<()> {
         let wanted = from..from + out.len();
         let nbytes = self.load(index, std::slice::from_ref(&wanted), reader)?;
-        let chunk = Chunk::parse(&reader.bytes)?;
+        let chunk = Chunk::parse(&reader.buffer.bytes)?;
         if out.len() == nbytes {
             return reader.decompressor.chunk_into(&chunk, out).map(|_| ());
         }
@@ -237,9 +237,9 @@ impl SuperChunk {
 
     /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds.
     fn load(&self, index: usize, wanted: &[Range<usize>], reader: &mut Reader) -> Result<usize> {
-        let bytes = &mut reader.bytes;
-        let read = self.store.read_head(index, HEAD_LEN, bytes)?;
-        let header = Header::parse(&bytes[..read])?;
+        let buffer = &mut reader.buffer;
+        let read = self.store.read_head(index, HEAD_LEN, &mut buffer.bytes)?;
+        let header = Header::parse(&buffer.bytes[..read])?;
         let expected = self.chunk_nbytes(index)?;
         if header.nbytes() != expected {
             bail!(Corrupt, "it holds {} bytes, {expected} are expected", header.nbytes());
@@ -247,7 +247,7 @@ impl SuperChunk {
         self.limits.check("a chunk", header.cbytes())?;
         let whole = 0..header.nbytes();
         let wanted = if header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
-        fetch(bytes, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
+        fetch(buffer, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
         Ok(expected)
     }
 
@@ -264,15 +264,16 @@ impl SuperChunk {
         }
         let result = self.with_reader(|reader| {
             self.load(index, wanted, reader)?;
-            let Reader { decompressor, bytes } = reader;
-            action(&mut Parts::Stored { chunk: Chunk::parse(bytes)?, decompressor })
+            let Reader { decompressor, buffer } = reader;
+            action(&mut Parts::Stored { chunk: Chunk::parse(&buffer.bytes)?, decompressor })
         });
         result.map_err(at_chunk(index))
     }
 
-    fn stored_header(&self, index: usize, reader: &mut Reader) -> Result<Header> {
-        let read = self.store.read_head(index, HEADER_LEN, &mut reader.bytes).map_err(at_chunk(index))?;
-        Header::parse(&reader.bytes[..read]).map_err(at_chunk(index))
+    fn stored_header(&self, index: usize) -> Result<Header> {
+        let mut head = Vec::with_capacity(HEADER_LEN);
+        let read = self.store.read_head(index, HEADER_LEN, &mut head).map_err(at_chunk(index))?;
+        Header::parse(&head[..read]).map_err(at_chunk(index))
     }
 
     /// The chunk that holds the byte `position`, which must be one of the data's.
@@ -315,7 +316,7 @@ impl SuperChunk {
                 Slot::Special(_) if unknown.is_none() => unknown = Some(index),
                 Slot::Special(_) => bail!(Corrupt, "chunk {index}: it is special, and how long is not stored"),
                 Slot::Stored => {
-                    let header = self.with_reader(|reader| self.stored_header(index, reader))?;
+                    let header = self.stored_header(index)?;
                     at = at.saturating_add(header.nbytes() as u64);
                 }
             }
