@@ -57,7 +57,10 @@ pub use codec::{Codec, CodecContext, CodecPlugin};
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
-pub use frame::{Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, Verification};
+pub use frame::{
+    Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy,
+    Verification,
+};
 pub use limits::Limits;
 pub use ndarray::{ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Pick};
 pub use packed::{

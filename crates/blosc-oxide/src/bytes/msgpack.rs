@@ -132,9 +132,20 @@ impl<'a> Reader<'a> {
 
     /// Bytes after a marker and a length of 32 bits.
     pub(crate) fn long(&mut self, marker: u8) -> Result<&'a [u8]> {
+        let len = self.long_len(marker)?;
+        self.take(len)
+    }
+
+    /// A marker and a length of 32 bits, without the bytes.
+    pub(crate) fn long_len(&mut self, marker: u8) -> Result<usize> {
         self.expect(marker)?;
         let len = self.array().map(u32::from_be_bytes)?;
-        self.take(usize::try_from(len).unwrap_or(usize::MAX))
+        Ok(usize::try_from(len).unwrap_or(usize::MAX))
+    }
+
+    /// Where the next value is.
+    pub(crate) fn position(&self) -> usize {
+        self.at
     }
 }
 

@@ -13,11 +13,11 @@ use crate::bytes::array_at;
 use crate::storage::ReadAt;
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: [u8; 8] = *b"b2footer";
+pub(super) const MAGIC: [u8; 8] = *b"b2footer";
 const KIND_FLIP: u32 = 0;
 const KIND_WHOLE: u32 = 1;
 /// Magic, length, kind and hash.
-const TAIL_LEN: usize = 24;
+pub(super) const TAIL_LEN: usize = 24;
 /// Headers are far shorter; whatever claims more is not a footer.
 const MAX_COPY: usize = 1 << 24;
 

@@ -7,6 +7,7 @@
 )]
 
 use super::layers::{self, Place};
+use crate::bytes::array_at;
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::chunk::SplitMode;
 use crate::codec::Codec;
@@ -99,6 +100,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Extent, State)> {
         vlmetalayers: VlMetalayers::new(),
     };
     Ok((Extent { header_len, frame_len, section_len, is_sparse: kind == 1 }, state))
+}
+
+/// How long a header says it is, by its first bytes.
+pub(super) fn stored_len(bytes: &[u8]) -> Option<usize> {
+    let stored = array_at(bytes, HEADER_LEN_AT.saturating_add(1)).map(i32::from_be_bytes)?;
+    usize::try_from(stored).ok()
 }
 
 fn check_flags(flags: u8, kind: u8, typesize: usize) -> Result<()> {

@@ -11,6 +11,7 @@ mod layers;
 mod lock;
 mod open;
 mod options;
+mod repair;
 mod sparse;
 mod tail;
 mod trailer;
@@ -19,6 +20,7 @@ mod verify;
 pub use early_writer::EarlyFrame;
 pub(crate) use options::Settings;
 pub use options::{FrameLayout, FrameOptions};
+pub use repair::{LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy};
 pub use verify::{Damage, Verification};
 
 use crate::chunk::Options;

@@ -15,7 +15,7 @@ use crate::storage::{ReadAt, read_exact};
 /// What is read at first: enough for most headers.
 const FIRST_READ: u64 = 1024;
 /// The longest header: 16 metalayers would have to be 16 MiB each.
-const MAX_HEADER: usize = 1 << 28;
+pub(super) const MAX_HEADER: usize = 1 << 28;
 
 /// Which generation of frame it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn read_header(source: &dyn ReadAt, base: u64) -> Result<Vec<u8>> {
 }
 
 /// Opens the frame at `base` by the header that is given.
-fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits: Limits) -> Result<Opened> {
+pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits: Limits) -> Result<Opened> {
     let (generation, extent, mut state) = match early::read(&header)? {
         Some((generation, extent, state)) => (generation, extent, state),
         None => {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// The file with header, index and trailer.
 pub(super) const INDEX_NAME: &str = "chunks.b2frame";
-const NEW_INDEX_NAME: &str = "chunks.b2frame.new";
+pub(super) const NEW_INDEX_NAME: &str = "chunks.b2frame.new";
 const MIN_CHUNK: usize = 32;
 
 /// The chunks of a sparse frame.
@@ -221,7 +221,7 @@ fn files_of(entries: &[Entry]) -> BTreeSet<u64> {
 }
 
 /// The name of a chunk's file.
-fn file_name(file: u64) -> String {
+pub(super) fn file_name(file: u64) -> String {
     format!("{file:08X}.chunk")
 }
 
@@ -360,7 +360,12 @@ impl ChunkStore for Sparse {
 }
 
 fn is_chunk_name(name: &str) -> bool {
-    name.strip_suffix(".chunk").is_some_and(|number| {
-        number.len() == 8 && number.bytes().all(|digit| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit))
-    })
+    file_number(name).is_some()
+}
+
+/// The number of the chunk's file that has this name.
+pub(super) fn file_number(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(".chunk")?;
+    let is_ours = number.len() == 8 && number.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'));
+    u64::from_str_radix(number, 16).ok().filter(|_| is_ours)
 }

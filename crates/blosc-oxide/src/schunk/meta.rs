@@ -215,7 +215,7 @@ impl VlMetalayers {
     }
 
     /// Adds those of another.
-    pub(super) fn extend(&mut self, other: &Self) -> Result<()> {
+    pub(crate) fn extend(&mut self, other: &Self) -> Result<()> {
         self.is_many |= other.is_many;
         if self.len() + other.len() > self.max() {
             bail!(

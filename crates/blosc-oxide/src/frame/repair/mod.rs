@@ -1,0 +1,391 @@
+//! Getting back what can be got back of a damaged frame.
+
+mod pick;
+mod report;
+mod scan;
+
+pub use report::{LooseChunk, RepairReport, RepairUnknown, RepairedBy};
+
+use super::index::Entry;
+use super::open;
+use super::options::FrameOptions;
+use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
+use super::verify::Damage;
+use super::{Frame, checksums};
+use crate::chunk::{Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special};
+use crate::error::{Error, Result, bail, error};
+use crate::limits::Limits;
+use crate::schunk::{ChunkSize, State, SuperChunk};
+use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
+use pick::{Picked, Picker, options_of};
+use scan::Scan;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const MIN_CHUNK: usize = 32;
+
+/// What could be found of a damaged frame, ready to be written to a new one.
+///
+/// The header is not trusted: the bytes are walked through from the first to the last, chunks are recognised by their
+/// own headers, and the newest index that fits them tells which of them count and in which order. Every chunk is
+/// compared with its checksum, where there is one, and decoded.
+///
+/// ```
+/// use blosc_oxide::{Frame, MemoryStorage, Options};
+/// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1))?;
+/// frame.append(b"worth keeping")?;
+/// let mut bytes = frame.to_bytes()?;
+/// bytes[..80].fill(0);
+/// assert!(Frame::from_bytes(bytes.clone()).is_err());
+///
+/// let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1))?;
+/// let mut repaired = Frame::create_in(MemoryStorage::default(), repair.options())?;
+/// repair.write_to(&mut repaired)?;
+/// assert_eq!(repaired.bytes(0..13)?, b"worth keeping");
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
+pub struct Repair {
+    origin: Origin,
+    state: State,
+    pieces: Vec<Piece>,
+    options: FrameOptions,
+    report: RepairReport,
+}
+
+impl Frame {
+    /// Looks for what can be got back of a damaged contiguous frame. Of the options, threads, plug-ins and limits count.
+    ///
+    /// # Errors
+    /// `Io` if `source` cannot be read. Damage is no error.
+    pub fn repair(source: impl ReadAt + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
+        let options = options.into();
+        let scan = scan::scan(&source, options.limits)?;
+        let picked = Picker { source: &source, scan: &scan, files: None, limits: options.limits }.pick()?;
+        Repair::new(Origin::File(Box::new(source)), picked, &scan, None, options)
+    }
+
+    /// Looks for what can be got back of a damaged sparse frame. Of the options, threads, plug-ins and limits count.
+    ///
+    /// # Errors
+    /// `Io` if `directory` cannot be read. Damage is no error.
+    pub fn repair_directory(directory: impl Directory + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
+        let options = options.into();
+        let files: BTreeSet<u64> = directory.names()?.iter().filter_map(|name| file_number(name)).collect();
+        let (source, scan) = index_of(&directory, options.limits)?;
+        let picked = Picker { source: &*source, scan: &scan, files: Some(&files), limits: options.limits }.pick()?;
+        Repair::new(Origin::Directory(Box::new(directory)), picked, &scan, Some(files), options)
+    }
+
+    /// Looks for what can be got back of the damaged frame at `path`, a file or a directory. Of the options, threads,
+    /// plug-ins and limits count.
+    ///
+    /// # Errors
+    /// `Io` if it cannot be read. Damage is no error.
+    pub fn repair_path(path: impl AsRef<Path>, options: impl Into<FrameOptions>) -> Result<Repair> {
+        if path.as_ref().is_dir() {
+            return Self::repair_directory(FileDirectory::new(path), options);
+        }
+        Self::repair(FileStorage::open(path)?, options)
+    }
+}
+
+/// The file with the index, or what a commit has left of a new one, or nothing.
+fn index_of(directory: &dyn Directory, limits: Limits) -> Result<(Box<dyn ReadAt>, Scan)> {
+    let candidates: Vec<_> = [INDEX_NAME, NEW_INDEX_NAME].iter().filter_map(|name| directory.open(name).ok()).collect();
+    let opens = |source: &dyn ReadAt| open::open(source, 0, limits).is_ok();
+    let best = candidates.iter().position(|source| opens(&**source)).unwrap_or(0);
+    let source = candidates.into_iter().nth(best).unwrap_or_else(|| Box::new(MemoryStorage::default()));
+    let scan = scan::scan(&*source, limits)?;
+    Ok((source, scan))
+}
+
+/// Where the chunks are.
+enum Origin {
+    File(Box<dyn ReadAt>),
+    Directory(Box<dyn Directory>),
+}
+
+impl Origin {
+    /// The chunk at this position, or in the file of this number.
+    fn read(&self, place: u64, limits: Limits) -> Result<Vec<u8>> {
+        match self {
+            Self::File(source) => read_chunk(&**source, place, limits),
+            Self::Directory(directory) => {
+                let name = file_name(place);
+                let source = directory.open(&name).map_err(|cause| error!(Io, "{name}: {cause}").with_source(cause))?;
+                read_chunk(&*source, 0, limits)
+            }
+        }
+    }
+}
+
+fn read_chunk(source: &dyn ReadAt, position: u64, limits: Limits) -> Result<Vec<u8>> {
+    let mut head = [0; MIN_CHUNK];
+    read_exact(source, position, &mut head, "chunk")?;
+    let cbytes = Header::parse(&head)?.cbytes();
+    let there = source.len()?.saturating_sub(position);
+    if cbytes as u64 > there {
+        bail!(Truncated, "chunk: it has {cbytes} bytes, {there} are there");
+    }
+    limits.check("a chunk", cbytes)?;
+    let mut bytes = vec![0; cbytes];
+    read_exact(source, position, &mut bytes, "chunk")?;
+    Ok(bytes)
+}
+
+/// A chunk of the new frame.
+#[derive(Debug, Clone, Copy)]
+enum Piece {
+    /// As it is stored here.
+    At(u64),
+    /// Of a special value, or damaged; this long, if that is known.
+    Special(Special, Option<usize>),
+}
+
+impl Repair {
+    fn new(
+        origin: Origin,
+        picked: Picked,
+        scan: &Scan,
+        files: Option<BTreeSet<u64>>,
+        options: FrameOptions,
+    ) -> Result<Self> {
+        let loose = loose_chunks(&origin, &picked, scan, files, options.limits);
+        let Picked { by, state, entries, hashes, unknown, .. } = picked;
+        let mut repair = Self {
+            origin,
+            state,
+            pieces: Vec::with_capacity(entries.len()),
+            options,
+            report: RepairReport {
+                by,
+                nchunks: entries.len(),
+                checksums: 0,
+                damage: Vec::new(),
+                loose,
+                unrecognised: scan.unrecognised,
+                unknown,
+            },
+        };
+        let has_newer = repair.report.loose.iter().any(|chunk| chunk.is_uncommitted);
+        if by == RepairedBy::HeaderCopy && has_newer {
+            repair.report.unknown.push(RepairUnknown::IsNewest);
+        }
+        repair.report.unknown.extend(scan.gave_up_at.map(RepairUnknown::Rest));
+        repair.check_options(scan);
+        repair.check_chunks(&entries, hashes.as_deref())?;
+        repair.check_metalayers();
+        Ok(repair)
+    }
+
+    /// Options that nothing could be written with are damaged, too.
+    fn check_options(&mut self, scan: &Scan) {
+        if Compressor::new(self.options()).is_ok() {
+            return;
+        }
+        let of_chunk = scan.chunks.first().map(|found| options_of(&found.header));
+        let usable = of_chunk.into_iter().find(|options| Compressor::new(options.clone()).is_ok());
+        let typesize = if self.state.typesize <= MAX_BLOCKSIZE { self.state.typesize } else { 1 };
+        let options = State::new(&usable.unwrap_or_else(|| Options::new(typesize)));
+        let damaged = std::mem::replace(&mut self.state, options);
+        self.state.chunksize = damaged.chunksize;
+        self.state.nbytes = damaged.nbytes;
+        self.state.vlblocks = damaged.vlblocks;
+        self.state.metalayers = damaged.metalayers;
+        self.state.vlmetalayers = damaged.vlmetalayers;
+        if !self.report.unknown.contains(&RepairUnknown::Options) {
+            self.report.unknown.push(RepairUnknown::Options);
+        }
+    }
+
+    /// Reads and checks all chunks, and finds out how long those are that are not stored or damaged.
+    fn check_chunks(&mut self, entries: &[Entry], hashes: Option<&[u64]>) -> Result<()> {
+        let mut decompressor = Decompressor::new()
+            .with_threads(self.options.chunks.threads.clone())
+            .with_plugins(self.options.chunks.plugins.clone())
+            .with_limits(self.options.limits);
+        let mut sizes: Vec<Option<usize>> = Vec::with_capacity(entries.len());
+        let mut vlblocks = None;
+        for (index, entry) in entries.iter().enumerate() {
+            let Entry::At(place) = *entry else {
+                sizes.push(None);
+                continue;
+            };
+            let hash = hashes.and_then(|hashes| hashes.get(index).copied()).filter(|&hash| hash != checksums::UNKNOWN);
+            self.report.checksums += usize::from(hash.is_some());
+            match self.check_chunk(place, hash, &mut decompressor) {
+                Ok(header) => {
+                    vlblocks.get_or_insert(header.has_vlblocks());
+                    sizes.push(Some(header.nbytes()));
+                }
+                Err(error) => {
+                    self.note_damage(index, error);
+                    sizes.push(None);
+                }
+            }
+        }
+        if let Some(vlblocks) = vlblocks {
+            self.state.vlblocks = vlblocks;
+        }
+        self.lay_out(entries, &sizes);
+        Ok(())
+    }
+
+    fn note_damage(&mut self, index: usize, error: Error) {
+        self.report.damage.push(Damage { chunk: Some(index), error: error.within(format_args!("chunk {index}")) });
+    }
+
+    fn check_chunk(&self, place: u64, hash: Option<u64>, decompressor: &mut Decompressor) -> Result<Header> {
+        let bytes = self.origin.read(place, self.options.limits)?;
+        if let Some(hash) = hash {
+            let found = checksums::of_chunk(&bytes);
+            if found != hash {
+                bail!(ChecksumMismatch, "its hash is {found:016x}, not {hash:016x}");
+            }
+        }
+        decompressor.decompress(&bytes)?;
+        Header::parse(&bytes)
+    }
+
+    /// Decides what each chunk of the new frame is.
+    fn lay_out(&mut self, entries: &[Entry], sizes: &[Option<usize>]) {
+        let usual = match self.state.chunksize {
+            ChunkSize::Fixed(size) => Some(size),
+            _ => usual_size(sizes),
+        };
+        let is_last_known = self.report.by <= RepairedBy::HeaderCopy;
+        for (index, (&entry, &size)) in entries.iter().zip(sizes).enumerate() {
+            let is_last = index + 1 == entries.len();
+            let assumed = if is_last && is_last_known { self.last_size(usual, entries.len()) } else { usual };
+            if is_last && size.is_none() && !is_last_known {
+                self.report.unknown.push(RepairUnknown::LastLength);
+            }
+            self.pieces.push(match (entry, size) {
+                (Entry::At(place), Some(_)) => Piece::At(place),
+                (Entry::At(_), None) => Piece::Special(Special::Uninit, assumed),
+                (Entry::Special(special), _) => Piece::Special(special, assumed),
+            });
+        }
+        let is_unsized = |piece: &Piece| matches!(piece, Piece::Special(_, None));
+        if self.pieces.iter().any(is_unsized) && !self.report.unknown.contains(&RepairUnknown::SpecialChunks) {
+            self.report.unknown.push(RepairUnknown::SpecialChunks);
+        }
+    }
+
+    /// How long the last chunk is, if the header tells how much data there is.
+    fn last_size(&self, usual: Option<usize>, nchunks: usize) -> Option<usize> {
+        let usual = usual?;
+        let before = (nchunks as u64).saturating_sub(1).saturating_mul(usual as u64);
+        usize::try_from(self.state.nbytes.saturating_sub(before)).ok().filter(|&size| (1..=usual).contains(&size))
+    }
+
+    fn check_metalayers(&mut self) {
+        let names: Vec<String> = self.state.vlmetalayers.names().map(str::to_owned).collect();
+        for name in names {
+            if let Err(error) = self.state.vlmetalayers.get(&name) {
+                self.state.vlmetalayers.take_chunk(&name);
+                self.report.damage.push(Damage { chunk: None, error });
+            }
+        }
+    }
+
+    /// What was found, and what could not be known.
+    #[must_use]
+    pub fn report(&self) -> &RepairReport {
+        &self.report
+    }
+
+    /// The options that the frame had, or the first of its chunks.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        self.state.options(&self.options.chunks)
+    }
+
+    /// The data of a chunk that no index names.
+    ///
+    /// # Errors
+    /// As [`Chunk::decompress`](crate::Chunk::decompress).
+    pub fn decompress_loose(&self, chunk: &LooseChunk) -> Result<Vec<u8>> {
+        let bytes = self.origin.read(chunk.position, self.options.limits)?;
+        let mut decompressor = Decompressor::new()
+            .with_threads(self.options.chunks.threads.clone())
+            .with_plugins(self.options.chunks.plugins.clone())
+            .with_limits(self.options.limits);
+        decompressor.decompress(&bytes)
+    }
+
+    /// Appends the chunks to `target`, with zeros in place of damaged ones, and adds the metalayers.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append_chunk`] and [`Metalayers::add`](crate::Metalayers::add).
+    pub fn write_to(&self, target: &mut SuperChunk) -> Result<()> {
+        for (name, content) in self.state.metalayers.iter() {
+            target.metalayers_mut().add(name, content)?;
+        }
+        target.vlmetalayers_mut().extend(&self.state.vlmetalayers)?;
+        for piece in &self.pieces {
+            match *piece {
+                Piece::At(place) => target.append_chunk(&self.origin.read(place, self.options.limits)?)?,
+                Piece::Special(special, Some(nbytes)) => append_special(target, special, nbytes, self.state.vlblocks)?,
+                Piece::Special(_, None) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn append_special(target: &mut SuperChunk, special: Special, nbytes: usize, vlblocks: bool) -> Result<()> {
+    if vlblocks {
+        return target.append_vlblocks(&[&vec![0; nbytes]]);
+    }
+    if nbytes.is_multiple_of(target.typesize()) {
+        return target.fill(special, nbytes as u64, nbytes);
+    }
+    target.append(&vec![0; nbytes])
+}
+
+/// The size that all chunks have but perhaps the last.
+fn usual_size(sizes: &[Option<usize>]) -> Option<usize> {
+    let mut known = sizes.iter().rev().skip(1).flatten();
+    match known.next() {
+        Some(first) => known.all(|size| size == first).then_some(*first),
+        None => sizes.last().copied().flatten(),
+    }
+}
+
+/// The chunks that are whole, but not named by the index.
+fn loose_chunks(
+    origin: &Origin,
+    picked: &Picked,
+    scan: &Scan,
+    files: Option<BTreeSet<u64>>,
+    limits: Limits,
+) -> Vec<LooseChunk> {
+    let used: BTreeSet<u64> = picked
+        .entries
+        .iter()
+        .filter_map(|entry| if let Entry::At(place) = entry { Some(*place) } else { None })
+        .collect();
+    let Some(files) = files else {
+        let is_index = |end: u64| scan.trailers.binary_search_by_key(&end, |&(at, _)| at).is_ok();
+        let loose = scan.chunks.iter().filter(|found| !used.contains(&found.position) && !is_index(found.end()));
+        return loose.map(|found| LooseChunk::new(found.position, &found.header, picked.index_end)).collect();
+    };
+    let headers = files.difference(&used).filter_map(|&file| {
+        let bytes = origin.read(file, limits).ok()?;
+        Some((file, Header::parse(&bytes).ok()?))
+    });
+    headers.map(|(file, header)| LooseChunk::new(file, &header, 0)).collect()
+}
+
+impl LooseChunk {
+    fn new(position: u64, header: &Header, index_end: u64) -> Self {
+        Self { position, nbytes: header.nbytes(), cbytes: header.cbytes(), is_uncommitted: position >= index_end }
+    }
+}
+
+impl std::fmt::Debug for Repair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Repair").field("report", &self.report).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,130 @@
+//! What a repair has found, and what it could not know.
+
+use crate::frame::verify::Damage;
+use std::fmt;
+
+/// By what the chunks of a damaged frame were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RepairedBy {
+    /// The frame opens as it is.
+    Header,
+    /// The header is lost, but a commit has left a copy of it.
+    HeaderCopy,
+    /// An index was found, the newest that fits the chunks.
+    Index,
+    /// No index was found, only chunks.
+    Chunks,
+}
+
+/// What could not be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RepairUnknown {
+    /// Codec, level, filters and typesize: they are those of the first chunk.
+    Options,
+    /// The metalayers.
+    Metalayers,
+    /// The variable-length metalayers.
+    VlMetalayers,
+    /// The order of the chunks: it is that of the bytes, or of the numbers of the files.
+    Order,
+    /// Which chunks had been deleted or replaced: they are there again.
+    Deleted,
+    /// Which chunks were of a special value, and not stored: they are not there.
+    SpecialChunks,
+    /// How long the last chunk was, which is not stored: it is as long as the others.
+    LastLength,
+    /// Whether this index is the newest: another may be among what is damaged.
+    IsNewest,
+    /// What there is from this byte on: telling it apart would have taken too long.
+    Rest(u64),
+}
+
+/// A whole chunk that no index names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LooseChunk {
+    /// Where it starts, or the number of its file.
+    pub position: u64,
+    /// The size of its data.
+    pub nbytes: usize,
+    /// Its size.
+    pub cbytes: usize,
+    /// Whether it was written after the index, so that it was being added when the writer stopped. Other loose chunks
+    /// have been deleted or replaced.
+    pub is_uncommitted: bool,
+}
+
+/// What a repair has found, and what it could not know.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RepairReport {
+    /// By what the chunks were found.
+    pub by: RepairedBy,
+    /// How many chunks there are, the damaged ones included.
+    pub nchunks: usize,
+    /// How many of them have a checksum to compare with.
+    pub checksums: usize,
+    /// What is damaged. These chunks hold zeros in what is written.
+    pub damage: Vec<Damage>,
+    /// Whole chunks that are not among those.
+    pub loose: Vec<LooseChunk>,
+    /// How many bytes are no part of anything that is known.
+    pub unrecognised: u64,
+    /// What could not be known.
+    pub unknown: Vec<RepairUnknown>,
+}
+
+impl RepairReport {
+    /// Whether everything is as it was written.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.damage.is_empty() && self.unknown.is_empty()
+    }
+}
+
+impl fmt::Display for RepairedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "its header",
+            Self::HeaderCopy => "a copy of its header",
+            Self::Index => "an index",
+            Self::Chunks => "their own headers",
+        })
+    }
+}
+
+impl fmt::Display for RepairUnknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Options => f.write_str("the options: they are those of the first chunk"),
+            Self::Metalayers => f.write_str("the metalayers"),
+            Self::VlMetalayers => f.write_str("the variable-length metalayers"),
+            Self::Order => f.write_str("the order of the chunks: it is that in which they are stored"),
+            Self::Deleted => f.write_str("which chunks had been deleted or replaced: they are there again"),
+            Self::SpecialChunks => f.write_str("chunks of a special value, which are not stored"),
+            Self::LastLength => f.write_str("the length of the last chunk: it is as long as the others"),
+            Self::IsNewest => f.write_str("whether there was a newer state"),
+            Self::Rest(position) => write!(f, "what there is from byte {position} on"),
+        }
+    }
+}
+
+impl fmt::Display for RepairReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} chunks found by {}, {} of them damaged", self.nchunks, self.by, self.damage.len())?;
+        for damage in &self.damage {
+            writeln!(f, "damaged: {}", damage.error)?;
+        }
+        let uncommitted = self.loose.iter().filter(|chunk| chunk.is_uncommitted).count();
+        if !self.loose.is_empty() {
+            let replaced = self.loose.len() - uncommitted;
+            writeln!(f, "not used: {uncommitted} chunks that were never committed, {replaced} that had been replaced")?;
+        }
+        if self.unrecognised > 0 {
+            writeln!(f, "{} bytes were not recognised", self.unrecognised)?;
+        }
+        self.unknown.iter().try_for_each(|unknown| writeln!(f, "not known: {unknown}"))
+    }
+}
