@@ -3,6 +3,7 @@
 //! - [`golden`]: a typed index of files that other implementations wrote, with what they decode to.
 //! - [`formula`]: makes the plain bytes of those files from the formula in their manifest.
 //! - [`mutate`]: damaged copies of a file, and the seeded [`Rng`] behind them.
+//! - [`storage`]: a disk that crashes and fails, to see what is left.
 //! - [`alloc`]: an allocator that counts, for tests that promise to allocate little or nothing.
 
 pub mod alloc;
@@ -10,6 +11,7 @@ pub mod formula;
 pub mod golden;
 pub mod mutate;
 mod rng;
+pub mod storage;
 
 pub use rng::Rng;
 pub use serde_json;
