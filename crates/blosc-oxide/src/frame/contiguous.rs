@@ -10,7 +10,7 @@
 
 use super::Settings;
 use super::checksums::{self, UNKNOWN};
-use super::footer;
+use super::footer::{self, Footer};
 use super::header::{self, FIXED_LEN};
 use super::index::{self, Entry, Index};
 use super::open::{self, Generation, Opened};
@@ -107,15 +107,18 @@ impl Contiguous {
         Ok(store)
     }
 
-    /// The first sector is written last, so that a frame is there as a whole or not at all.
+    /// The first sector is written last, and its first byte after the others, so that a frame is there as a whole or
+    /// not at all.
     fn write_new(&mut self, bytes: &[u8]) -> Result<()> {
-        let (start, rest) = bytes.split_at(bytes.len().min(SECTOR));
-        let storage = self.access.as_write()?;
+        let (first_sector, rest) = bytes.split_at(bytes.len().min(SECTOR));
+        let (first_byte, others) = first_sector.split_at(1);
         if !rest.is_empty() {
-            storage.write_at(SECTOR as u64, rest)?;
+            self.access.as_write()?.write_at(SECTOR as u64, rest)?;
             self.sync()?;
         }
-        self.access.as_write()?.write_at(0, start)?;
+        let storage = self.access.as_write()?;
+        storage.write_at(1, others)?;
+        storage.write_at(0, first_byte)?;
         self.sync()
     }
 
@@ -147,29 +150,49 @@ impl Contiguous {
             cbytes: extent.section_len,
             is_poisoned: false,
         };
-        if can_write && integrity.is_recovered {
-            store.guarded(Self::restore_header)?;
+        if can_write {
+            store.guarded(|store| store.heal(integrity.is_recovered))?;
         }
         Ok((store, state))
     }
 
-    /// Puts the header back that was found torn.
-    fn restore_header(&mut self) -> Result<()> {
-        let header = std::mem::take(&mut self.header);
-        let result = self.access.as_write().and_then(|storage| Ok(storage.write_at(0, &header)?));
-        self.header = header;
-        result.and_then(|()| self.sync())
+    /// Finishes what a crash has left unfinished: puts the header back that was found torn, and cuts off a footer that
+    /// would undo what other programs do to metalayers.
+    fn heal(&mut self, is_torn: bool) -> Result<()> {
+        let footer = footer::read(self.access.as_read(), self.base, self.settings.limits);
+        if is_torn {
+            let storage = self.access.as_write()?;
+            storage.write_at(self.base, &self.header)?;
+            self.sync()?;
+        }
+        match footer {
+            Some(footer) if footer.new.len() > FIXED_LEN => self.cut(footer.start),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes away everything from a position on.
+    fn cut(&mut self, position: u64) -> Result<()> {
+        self.access.as_write()?.set_len(self.base + position)?;
+        self.tail = Tail::new(position);
+        self.limit = position;
+        Ok(())
     }
 
     /// Runs an action that writes; if it fails, what is on the storage is no longer known, and the handle is done.
     fn guarded<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.is_poisoned {
-            bail!(Poisoned, "an earlier write has failed: open the frame again");
-        }
+        self.check_writable()?;
         let result = action(self);
         // A refusal leaves the storage as it was.
         self.is_poisoned = matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
         result
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        if self.is_poisoned {
+            bail!(Poisoned, "an earlier write has failed: open the frame again");
+        }
+        self.access.as_write().map(|_| ())
     }
 
     fn sync(&mut self) -> Result<()> {
@@ -218,22 +241,44 @@ impl Contiguous {
     fn publish(&mut self, header: Vec<u8>, index: Vec<u8>, trailer: Vec<u8>) -> Result<()> {
         let is_whole = self.header.get(FIXED_LEN..) != header.get(FIXED_LEN..);
         let changed = if is_whole { &header[..] } else { &header[..FIXED_LEN] };
-        let footer = footer::write(changed, is_whole);
-        for part in [&index, &trailer, &footer] {
-            self.tail.push(part);
-        }
-        self.flush()?;
+        self.tail.push(&index);
+        self.tail.push(&trailer);
+        let frame_len = self.tail.end();
+        self.flush_with_footer(changed)?;
         self.sync()?;
         self.access.as_write()?.write_at(self.base, changed)?;
         self.sync()?;
         if is_whole {
             // Other programs may change the metalayers from now on, which must not be undone.
-            let frame_len = self.tail.end() - footer.len() as u64;
-            self.access.as_write()?.set_len(self.base + frame_len)?;
-            self.tail = Tail::new(frame_len);
+            self.cut(frame_len)?;
         }
         self.committed(header, index, trailer);
         Ok(())
+    }
+
+    /// Writes everything that is not yet written, and at the very end what is going to happen to the header.
+    fn flush_with_footer(&mut self, changed: &[u8]) -> Result<()> {
+        let start = self.section_end();
+        let footer = Footer { old: self.stored_start(changed.len())?, new: changed.to_vec(), start }.to_bytes();
+        if start == self.tail.end() {
+            self.tail.push(&footer);
+            return self.flush();
+        }
+        self.flush()?;
+        self.access.as_write()?.write_at(self.base + start, &footer)?;
+        self.limit += footer.len() as u64;
+        Ok(())
+    }
+
+    /// The first bytes of the frame as they are.
+    fn stored_start(&self, len: usize) -> Result<Vec<u8>> {
+        let mut start = self.header.clone();
+        let known = start.len();
+        start.resize(len, 0);
+        if len > known {
+            self.read_position(known as u64, &mut start[known..])?;
+        }
+        Ok(start)
     }
 
     fn committed(&mut self, header: Vec<u8>, index: Vec<u8>, trailer: Vec<u8>) {
@@ -300,9 +345,10 @@ impl Contiguous {
 
     /// Moves all chunks together, twice: behind the end first, so that the front is dead and can be written.
     fn compact_guarded(&mut self, state: &State) -> Result<()> {
-        let live = self.live_len()?;
-        let overhead = self.committed_index.len() + self.trailer.len() + 2 * self.header.len() + SECTOR;
-        let needed = self.header.len() as u64 + live + overhead as u64;
+        let (entries, live) = self.entries_side_by_side()?;
+        let (header, index, trailer) = self.render(state, &entries, self.header.len())?;
+        // What is written to the front must not reach the copies behind the end.
+        let needed = (header.len() + index.len() + trailer.len()) as u64 + live;
         if needed >= self.tail.end() {
             return Ok(());
         }
@@ -310,10 +356,22 @@ impl Contiguous {
         self.limit = self.tail.end();
         self.tail = Tail::new(self.header.len() as u64);
         self.move_chunks(state)?;
-        self.limit = self.tail.end();
-        self.access.as_write()?.set_len(self.base + self.limit)?;
+        self.cut(self.tail.end())?;
         self.cbytes = live;
         self.sync()
+    }
+
+    /// The entries that the chunks will have without anything between them, and what the chunks take.
+    fn entries_side_by_side(&self) -> Result<(Vec<Entry>, u64)> {
+        let mut end = 0;
+        let mut entries = self.index.entries()?.to_vec();
+        for entry in &mut entries {
+            if let Entry::At(offset) = *entry {
+                *entry = Entry::At(end);
+                end += self.header_at_offset(offset)?.cbytes() as u64;
+            }
+        }
+        Ok((entries, end))
     }
 
     /// Writes all chunks anew from the end on, in order, and commits that.
@@ -330,17 +388,6 @@ impl Contiguous {
         self.publish(header, index, trailer)?;
         *self.index.entries_mut()? = entries;
         Ok(())
-    }
-
-    /// How many bytes the chunks take that count.
-    fn live_len(&self) -> Result<u64> {
-        let mut live = 0;
-        for entry in self.index.entries()? {
-            if let Entry::At(offset) = *entry {
-                live += self.header_at_offset(offset)?.cbytes() as u64;
-            }
-        }
-        Ok(live)
     }
 
     fn load_hashes(&mut self) -> Result<&mut Vec<u64>> {
@@ -364,7 +411,7 @@ impl Contiguous {
 
     /// Stores a chunk; its entry and its hash.
     fn store(&mut self, chunk: NewChunk<'_>) -> Result<(Entry, u64)> {
-        self.access.as_write()?;
+        self.check_writable()?;
         match chunk {
             NewChunk::Special(special) => Ok((Entry::Special(special), UNKNOWN)),
             NewChunk::Bytes(bytes) => {
@@ -503,7 +550,7 @@ impl ChunkStore for Contiguous {
     }
 
     fn remove(&mut self, index: usize) -> Result<()> {
-        self.access.as_write()?;
+        self.check_writable()?;
         self.change_hashes(|hashes| {
             hashes.remove(index);
         })?;
@@ -512,7 +559,7 @@ impl ChunkStore for Contiguous {
     }
 
     fn reorder(&mut self, order: &[usize]) -> Result<()> {
-        self.access.as_write()?;
+        self.check_writable()?;
         self.change_hashes(|hashes| *hashes = order.iter().map(|&from| hashes[from]).collect())?;
         let mut entries = self.index.entries_mut()?;
         *entries = order.iter().map(|&from| entries[from]).collect();
@@ -537,7 +584,7 @@ impl ChunkStore for Contiguous {
     fn dead_bytes(&self) -> Result<u64> {
         let all = self.tail.end().saturating_sub(self.header.len() as u64);
         let tail = (self.committed_index.len() + self.trailer.len()) as u64;
-        Ok(all.saturating_sub(self.live_len()?).saturating_sub(tail))
+        Ok(all.saturating_sub(self.entries_side_by_side()?.1).saturating_sub(tail))
     }
 
     fn source(&self) -> Option<(&dyn ReadAt, u64)> {
@@ -549,7 +596,11 @@ impl ChunkStore for Contiguous {
             return Ok(None);
         }
         let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
-        if opened.header == self.header {
+        // After a compaction lengths can be what they were long ago.
+        if opened.header == self.header
+            && opened.trailer == self.trailer
+            && opened.index.packed() == self.committed_index
+        {
             return Ok(None);
         }
         let access = std::mem::replace(&mut self.access, Access::Read(Box::new(MemoryStorage::default())));

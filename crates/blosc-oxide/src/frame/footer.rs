@@ -1,7 +1,14 @@
 //! A copy of the header behind the frame, for the moment in which the header is overwritten.
 //!
-//! A commit writes it before it touches the header. If the header is found torn, the copy is whole. It lies beyond
-//! the length that the header tells, so that no other reader sees it.
+//! A commit writes it before it touches the header: the bytes that are there, and the bytes that are going to be. A
+//! header that is a mixture of the two is torn, and the copy is whole; one that is neither has been changed by somebody
+//! else since, and the copy is of no use. It lies beyond the length that the header tells, so that no other reader sees
+//! it.
+//!
+//! ```text
+//! old bytes | new bytes | "b2footer" | where the footer starts | how many old or new bytes | XXH3 of all before
+//!    n           n           8                   8                         8                       8
+//! ```
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -10,58 +17,73 @@
 )]
 
 use crate::bytes::array_at;
+use crate::limits::Limits;
 use crate::storage::ReadAt;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(super) const MAGIC: [u8; 8] = *b"b2footer";
-const KIND_FLIP: u32 = 0;
-const KIND_WHOLE: u32 = 1;
-/// Magic, length, kind and hash.
-pub(super) const TAIL_LEN: usize = 24;
-/// Headers are far shorter; whatever claims more is not a footer.
-const MAX_COPY: usize = 1 << 24;
+const START_AT: usize = 8;
+const COPY_LEN_AT: usize = 16;
+const HASH_AT: usize = 24;
+/// Magic, start, length and hash.
+pub(super) const TAIL_LEN: usize = 32;
 
-/// The copy of a header.
+/// What a commit does to the start of the frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The fixed part of the header, or all of it.
-    pub(super) copy: Vec<u8>,
-    /// Whether the commit changed more than the fixed part.
-    pub(super) is_whole: bool,
-    /// Where the footer starts.
+    /// The bytes before, as many as are written.
+    pub(super) old: Vec<u8>,
+    /// The bytes that are written: the fixed part of the header, or all of it.
+    pub(super) new: Vec<u8>,
+    /// Where the footer starts, counted from the start of the frame. No other place will do.
     pub(super) start: u64,
 }
 
-/// A footer as bytes.
-pub(super) fn write(copy: &[u8], is_whole: bool) -> Vec<u8> {
-    let mut bytes = copy.to_vec();
-    bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&u32::try_from(copy.len()).unwrap_or(u32::MAX).to_le_bytes());
-    bytes.extend_from_slice(&(if is_whole { KIND_WHOLE } else { KIND_FLIP }).to_le_bytes());
-    bytes.extend_from_slice(&xxh3_64(&bytes).to_le_bytes());
-    bytes
+impl Footer {
+    /// Whether `stored`, the bytes that are there now, were only written in part.
+    pub(super) fn is_torn(&self, stored: &[u8]) -> bool {
+        let is_mixed =
+            || self.old.iter().zip(&self.new).zip(stored).all(|((old, new), byte)| byte == old || byte == new);
+        stored != self.old && stored != self.new && is_mixed()
+    }
+
+    /// As bytes.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = [&self.old[..], &self.new, &MAGIC].concat();
+        bytes.extend_from_slice(&self.start.to_le_bytes());
+        bytes.extend_from_slice(&(self.new.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&xxh3_64(&bytes).to_le_bytes());
+        bytes
+    }
 }
 
-/// The footer at the very end of `source`, if there is a whole one.
-pub(super) fn read(source: &dyn ReadAt, len: u64) -> Option<Footer> {
+/// The footer at the very end of `source`, of the frame that starts at `base`, if there is a whole one.
+pub(super) fn read(source: &dyn ReadAt, base: u64, limits: Limits) -> Option<Footer> {
     let mut tail = [0; TAIL_LEN];
-    let tail_at = len.checked_sub(TAIL_LEN as u64)?;
+    let tail_at = source.len().ok()?.checked_sub(TAIL_LEN as u64)?;
     source.read_at(tail_at, &mut tail).ok()?;
     if array_at(&tail, 0)? != MAGIC {
         return None;
     }
-    let copy_len = usize::try_from(u32::from_le_bytes(array_at(&tail, 8)?)).ok().filter(|&len| len <= MAX_COPY)?;
-    let kind = u32::from_le_bytes(array_at(&tail, 12)?);
-    let hash = u64::from_le_bytes(array_at(&tail, 16)?);
-    let start = tail_at.checked_sub(copy_len as u64)?;
-    let mut bytes = vec![0; copy_len];
-    source.read_at(start, &mut bytes).ok()?;
-    bytes.extend_from_slice(tail.get(..16)?);
+    let start = u64::from_le_bytes(array_at(&tail, START_AT)?);
+    let copy_len = u64::from_le_bytes(array_at(&tail, COPY_LEN_AT)?);
+    let hash = u64::from_le_bytes(array_at(&tail, HASH_AT)?);
+    let copies_len = copy_len.checked_mul(2)?;
+    let copies_at = tail_at.checked_sub(copies_len)?;
+    if base.checked_add(start)? != copies_at {
+        return None;
+    }
+    let copies_len = usize::try_from(copies_len).ok()?;
+    limits.check("the footer of a frame", copies_len).ok()?;
+    let mut bytes = vec![0; copies_len];
+    source.read_at(copies_at, &mut bytes).ok()?;
+    bytes.extend_from_slice(tail.get(..HASH_AT)?);
     if xxh3_64(&bytes) != hash {
         return None;
     }
-    bytes.truncate(copy_len);
-    Some(Footer { copy: bytes, is_whole: kind == KIND_WHOLE, start })
+    let (old, rest) = bytes.split_at_checked(copies_len / 2)?;
+    let new = rest.get(..old.len())?;
+    Some(Footer { old: old.to_vec(), new: new.to_vec(), start })
 }
 
 #[cfg(test)]
@@ -69,25 +91,50 @@ mod tests {
     use super::*;
     use crate::storage::MemoryStorage;
 
+    fn example() -> Footer {
+        Footer { old: b"abcdef".to_vec(), new: b"aBCdEf".to_vec(), start: 5 }
+    }
+
+    fn read_all(bytes: &[u8], base: u64) -> Option<Footer> {
+        read(&MemoryStorage::new(bytes.to_vec()), base, Limits::new())
+    }
+
     #[test]
     fn a_footer_is_found_at_the_end_only() {
         let mut bytes = b"frame".to_vec();
-        bytes.extend(write(b"header", true));
-        let len = bytes.len() as u64;
-        let footer = read(&MemoryStorage::new(bytes.clone()), len).unwrap();
-        assert_eq!((footer.copy.as_slice(), footer.is_whole, footer.start), (&b"header"[..], true, 5));
+        bytes.extend(example().to_bytes());
+        assert_eq!(read_all(&bytes, 0), Some(example()));
         bytes.push(0);
-        assert_eq!(read(&MemoryStorage::new(bytes), len + 1), None);
+        assert_eq!(read_all(&bytes, 0), None);
+    }
+
+    #[test]
+    fn a_footer_that_was_copied_elsewhere_is_none() {
+        let mut bytes = b"a frame".to_vec();
+        bytes.extend(example().to_bytes());
+        assert_eq!(read_all(&bytes, 0), None);
+        assert_eq!(read_all(&bytes, 2), Some(example()));
     }
 
     #[test]
     fn a_damaged_footer_is_none() {
-        let good = write(b"header", false);
+        let good = Footer { start: 0, ..example() }.to_bytes();
+        assert!(read_all(&good, 0).is_some());
         for position in 0..good.len() {
             let mut bad = good.clone();
             bad[position] ^= 1;
-            let len = bad.len() as u64;
-            assert_eq!(read(&MemoryStorage::new(bad), len), None, "byte {position}");
+            assert_eq!(read_all(&bad, 0), None, "byte {position}");
+        }
+    }
+
+    #[test]
+    fn only_a_mixture_of_old_and_new_is_torn() {
+        let footer = example();
+        for torn in [b"aBcdef", b"abCdEf", b"aBCdef", b"abcdEf"] {
+            assert!(footer.is_torn(torn), "{torn:?}");
+        }
+        for whole in [b"abcdef", b"aBCdEf", b"aBCdEx", b"xbcdef"] {
+            assert!(!footer.is_torn(whole), "{whole:?}");
         }
     }
 }

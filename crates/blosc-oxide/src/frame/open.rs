@@ -14,6 +14,8 @@ use crate::storage::{ReadAt, read_exact};
 
 /// What is read at first: enough for most headers.
 const FIRST_READ: u64 = 1024;
+/// How often a frame is read again that another process changes meanwhile.
+const RETRIES: usize = 16;
 /// The longest header: 16 metalayers would have to be 16 MiB each.
 pub(super) const MAX_HEADER: usize = 1 << 28;
 
@@ -51,60 +53,72 @@ pub(crate) struct Integrity {
 }
 
 /// Opens the frame that starts at `base`.
+///
+/// Another process may be writing: what does not fit together is read again, as long as the header is another each time.
 pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Opened> {
-    let stored = read_header(source, base).and_then(|header| open_with(source, base, header, limits));
-    let is_trusted = match &stored {
-        Ok(opened) => opened.generation != Generation::Current || opened.integrity.verdict != Some(Verdict::Bad),
-        Err(_) => false,
-    };
-    let recovered = recover(source, base, limits, stored.as_ref().ok());
-    match (stored, recovered) {
-        (_, Some(recovered)) => Ok(recovered),
-        (Ok(_), None) if !is_trusted => {
-            bail!(ChecksumMismatch, "frame: header, index or trailer is not as it was written")
+    let mut start = read_start(source, base)?;
+    for _ in 0..RETRIES {
+        let opened = open_once(source, base, &start, limits);
+        if matches!(&opened, Ok(opened) if opened.integrity.verdict == Some(Verdict::Good)) {
+            return opened;
         }
-        (stored, None) => stored,
+        let now = read_start(source, base)?;
+        if now == start {
+            return opened;
+        }
+        start = now;
     }
+    open_once(source, base, &start, limits)
 }
 
-/// The frame by the copy of its header, if there is one and the stored header is not as good.
-fn recover(source: &dyn ReadAt, base: u64, limits: Limits, stored: Option<&Opened>) -> Option<Opened> {
-    if stored.is_some_and(|opened| opened.integrity.verdict == Some(Verdict::Good)) {
+/// Opens the frame by its header, of which the start has been read, or by the copy of it if it is torn.
+fn open_once(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> Result<Opened> {
+    let stored = read_header(source, base, start).and_then(|header| open_with(source, base, header, limits));
+    let verdict = stored.as_ref().map(|opened| opened.integrity.verdict);
+    if matches!(verdict, Ok(Some(Verdict::Good))) {
+        return stored;
+    }
+    if let Some(recovered) = recover(source, base, limits) {
+        return Ok(recovered);
+    }
+    if matches!(verdict, Ok(Some(Verdict::Bad))) {
+        bail!(ChecksumMismatch, "frame: header, index or trailer is not as it was written");
+    }
+    stored
+}
+
+/// The frame by the copy of its header, if there is one and the stored header is torn.
+fn recover(source: &dyn ReadAt, base: u64, limits: Limits) -> Option<Opened> {
+    let footer = footer::read(source, base, limits)?;
+    let mut stored = vec![0; footer.new.len()];
+    source.read_at(base, &mut stored).ok()?;
+    if !footer.is_torn(&stored) {
         return None;
     }
-    let footer = footer::read(source, source.len().ok()?)?;
-    // Other programs change metalayers in place. Only a commit that did so itself may have torn them.
-    let may_be_torn = match stored {
-        Some(opened) => match opened.integrity.verdict {
-            Some(Verdict::Bad) => true,
-            Some(Verdict::MetalayersChanged) => footer.is_whole,
-            Some(Verdict::Good) | None => false,
-        },
-        None => true,
-    };
-    if !may_be_torn {
-        return None;
-    }
-    let mut header = footer.copy;
-    if !footer.is_whole {
-        let header_len = usize::try_from(u32::from_be_bytes(array_at(&header, 11)?)).ok()?;
+    let mut header = footer.new;
+    if header.len() == FIXED_LEN {
+        let header_len = usize::try_from(u32::from_be_bytes(array_at(&header, START_LEN - 4)?)).ok()?;
         let mut layers = vec![0; header_len.checked_sub(FIXED_LEN).filter(|&len| len <= MAX_HEADER)?];
         source.read_at(base.checked_add(FIXED_LEN as u64)?, &mut layers).ok()?;
         header.extend(layers);
     }
     let mut opened = open_with(source, base, header, limits).ok()?;
-    let is_behind_frame = base.checked_add(opened.extent.frame_len)? == footer.start;
-    let is_sound = matches!(opened.integrity.verdict, Some(Verdict::Good | Verdict::MetalayersChanged));
     opened.integrity.is_recovered = true;
-    (is_behind_frame && is_sound).then_some(opened)
+    (opened.integrity.verdict != Some(Verdict::Bad)).then_some(opened)
 }
 
-/// The bytes of the header at `base`.
-fn read_header(source: &dyn ReadAt, base: u64) -> Result<Vec<u8>> {
+/// The first bytes of the frame: enough for most headers, or all there are.
+fn read_start(source: &dyn ReadAt, base: u64) -> Result<Vec<u8>> {
     let there = source.len()?.saturating_sub(base);
-    let mut bytes = vec![0; usize::try_from(there.min(FIRST_READ)).unwrap_or_default()];
-    read_exact(source, base, &mut bytes, "frame header")?;
-    let (Some(start), Some(magic)) = (bytes.get(..START_LEN), bytes.get(2..2 + header::MAGIC.len())) else {
+    let mut start = vec![0; usize::try_from(there.min(FIRST_READ)).unwrap_or_default()];
+    read_exact(source, base, &mut start, "frame header")?;
+    Ok(start)
+}
+
+/// The bytes of the header that starts with `start`.
+fn read_header(source: &dyn ReadAt, base: u64, start: &[u8]) -> Result<Vec<u8>> {
+    let mut bytes = start.to_vec();
+    let (Some(start), Some(magic)) = (start.get(..START_LEN), start.get(2..2 + header::MAGIC.len())) else {
         bail!(Truncated, "frame header: {START_LEN} bytes needed, {} are there", bytes.len());
     };
     if magic != header::MAGIC {
@@ -112,6 +126,7 @@ fn read_header(source: &dyn ReadAt, base: u64) -> Result<Vec<u8>> {
     }
     let stored = array_at(start, START_LEN - 4).map(i32::from_be_bytes).unwrap_or_default();
     let header_len = header::size("header length", stored)?;
+    let there = source.len()?.saturating_sub(base);
     if header_len > MAX_HEADER || header_len as u64 > there {
         bail!(Truncated, "frame header: {header_len} bytes announced, {there} are there");
     }

@@ -1,0 +1,221 @@
+//! Frames with a bit of everything, and the edits that are done to them.
+
+use super::content::noise;
+use super::disk;
+use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Result, Special};
+use testkit::storage::Disk;
+
+/// The size of the data of a chunk.
+pub const CHUNK: usize = 400;
+
+/// Which frame is edited.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub layout: FrameLayout,
+    /// Whether its chunks are of different sizes.
+    pub is_variable: bool,
+    /// Whether its header takes several sectors.
+    pub has_long_header: bool,
+    pub checksums: bool,
+}
+
+impl Kind {
+    pub fn options(self) -> FrameOptions {
+        let options = disk::options().checksums(self.checksums).metalayer("unit", "kelvin");
+        if self.has_long_header { options.metalayer("long", noise(99, 1500)) } else { options }
+    }
+
+    /// A disk with such a frame: stored chunks, special ones, metalayers of both kinds, bytes that no longer count.
+    pub fn disk(self) -> Disk {
+        let disk = disk::empty(self.layout);
+        let options = self.options().durability(Durability::None);
+        let mut frame = disk::create(&disk, self.layout, options).unwrap();
+        self.fill(&mut frame).unwrap();
+        drop(frame);
+        Disk::with_image(disk.image())
+    }
+
+    fn fill(self, frame: &mut Frame) -> Result<()> {
+        for seed in 0..5 {
+            frame.append(&noise(seed, CHUNK))?;
+        }
+        frame.fill(Special::Zeros, CHUNK as u64, CHUNK)?;
+        frame.fill(Special::NaN, CHUNK as u64, CHUNK)?;
+        frame.append(&[7; CHUNK])?;
+        frame.commit()?;
+        if self.is_variable {
+            frame.insert(2, &noise(5, 2 * CHUNK))?;
+        }
+        frame.update(1, &noise(6, CHUNK))?;
+        frame.delete(3)?;
+        frame.append(&noise(7, 120))?;
+        frame.vlmetalayers_mut().add("note", &noise(8, 40))?;
+        frame.vlmetalayers_mut().add("history", &noise(9, 700))?;
+        frame.commit()
+    }
+}
+
+/// An edit and its name; it commits what it does.
+pub type Edit = (&'static str, fn(&mut Frame) -> Result<()>);
+
+/// Every kind of edit.
+pub const EDITS: &[Edit] = &[
+    ("append", |frame| {
+        frame.append(&noise(20, CHUNK))?;
+        frame.commit()
+    }),
+    ("append several", |frame| {
+        for seed in 30..36 {
+            frame.append(&noise(seed, CHUNK))?;
+        }
+        frame.commit()
+    }),
+    ("append special", |frame| {
+        frame.fill(Special::Zeros, 3 * CHUNK as u64, CHUNK)?;
+        frame.commit()
+    }),
+    ("insert at the front", |frame| {
+        frame.insert(0, &noise(21, CHUNK))?;
+        frame.commit()
+    }),
+    ("insert in the middle", |frame| {
+        frame.insert(3, &noise(22, CHUNK))?;
+        frame.insert(4, &[0; CHUNK])?;
+        frame.commit()
+    }),
+    ("insert one of another size", |frame| {
+        frame.insert(1, &noise(23, 3 * CHUNK))?;
+        frame.commit()
+    }),
+    ("update", |frame| {
+        frame.update(0, &noise(24, CHUNK))?;
+        frame.update(2, &noise(25, CHUNK))?;
+        frame.commit()
+    }),
+    ("update with another size", |frame| {
+        frame.update(1, &noise(26, 100))?;
+        frame.commit()
+    }),
+    ("update to a special one and back", |frame| {
+        frame.update(0, &[0; CHUNK])?;
+        frame.update(4, &noise(27, CHUNK))?;
+        frame.commit()
+    }),
+    ("update twice before a commit", |frame| {
+        frame.update(0, &noise(28, CHUNK))?;
+        frame.update(0, &noise(29, CHUNK))?;
+        frame.commit()
+    }),
+    ("write a part", |frame| {
+        frame.write(350, &noise(40, 900))?;
+        frame.commit()
+    }),
+    ("delete the first", |frame| {
+        frame.delete(0)?;
+        frame.commit()
+    }),
+    ("delete the last", |frame| {
+        let last = frame.nchunks() - 1;
+        frame.delete(last)?;
+        frame.commit()
+    }),
+    ("delete all", |frame| {
+        while frame.nchunks() > 0 {
+            frame.delete(0)?;
+        }
+        frame.commit()
+    }),
+    ("delete and append", |frame| {
+        frame.delete(1)?;
+        frame.append(&noise(41, CHUNK))?;
+        frame.commit()
+    }),
+    ("reorder", |frame| {
+        let order: Vec<usize> = (0..frame.nchunks()).rev().collect();
+        frame.reorder(&order)?;
+        frame.commit()
+    }),
+    ("add a metalayer", |frame| {
+        frame.metalayers_mut().add("colour", "blue")?;
+        frame.commit()
+    }),
+    ("add a metalayer over many chunks", |frame| {
+        frame.metalayers_mut().add("map", noise(42, 1800))?;
+        frame.commit()
+    }),
+    ("update a metalayer", |frame| {
+        frame.metalayers_mut().update("unit", "newton")?;
+        frame.commit()
+    }),
+    ("grow a metalayer", |frame| {
+        frame.metalayers_mut().update("unit", noise(43, 700))?;
+        frame.commit()
+    }),
+    ("shrink a metalayer", |frame| {
+        frame.metalayers_mut().update("unit", "m")?;
+        frame.commit()
+    }),
+    ("remove a metalayer", |frame| {
+        frame.metalayers_mut().remove("unit")?;
+        frame.commit()
+    }),
+    ("add a variable-length metalayer", |frame| {
+        frame.vlmetalayers_mut().add("log", &noise(44, 900))?;
+        frame.commit()
+    }),
+    ("update a variable-length metalayer", |frame| {
+        frame.vlmetalayers_mut().update("note", &noise(45, 300))?;
+        frame.commit()
+    }),
+    ("remove a variable-length metalayer", |frame| {
+        frame.vlmetalayers_mut().remove("history")?;
+        frame.commit()
+    }),
+    ("all at once", |frame| {
+        frame.append(&noise(46, 100))?;
+        frame.insert(1, &noise(47, CHUNK))?;
+        frame.delete(0)?;
+        frame.metalayers_mut().update("unit", noise(48, 1000))?;
+        frame.vlmetalayers_mut().update("note", b"all")?;
+        frame.commit()
+    }),
+    ("compact", Frame::compact),
+];
+
+/// Several commits in a row, each on what the one before has left.
+pub const ROW: &[Edit] = &[
+    ("append", |frame| {
+        frame.append(&noise(50, CHUNK))?;
+        frame.commit()
+    }),
+    ("grow the header", |frame| {
+        frame.metalayers_mut().add("more", noise(51, 600))?;
+        frame.commit()
+    }),
+    ("append after that", |frame| {
+        frame.append(&noise(52, CHUNK))?;
+        frame.commit()
+    }),
+    ("change metalayers in place", |frame| {
+        frame.metalayers_mut().update("more", noise(53, 600))?;
+        frame.delete(0)?;
+        frame.commit()
+    }),
+    ("shrink the header", |frame| {
+        frame.metalayers_mut().remove("more")?;
+        frame.commit()
+    }),
+    ("update", |frame| {
+        frame.update(1, &noise(54, CHUNK))?;
+        frame.commit()
+    }),
+    ("compact", Frame::compact),
+    ("append after compact", |frame| {
+        frame.append(&noise(55, CHUNK))?;
+        frame.commit()
+    }),
+    ("commit what has not changed", |frame| {
+        frame.metalayers_mut();
+        frame.commit()
+    }),
+];
