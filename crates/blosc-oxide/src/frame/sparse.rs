@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, NewChunk, Slot, State};
 use crate::storage::{Directory, Durability, ReadAt, read_exact};
 use std::collections::BTreeSet;
+use std::io::ErrorKind::NotFound;
 
 /// The file with header, index and trailer.
 pub(super) const INDEX_NAME: &str = "chunks.b2frame";
@@ -22,13 +23,18 @@ pub(super) struct Sparse {
     directory: Box<dyn Directory>,
     can_write: bool,
     settings: Settings,
+    /// As they were when the frame was opened.
     header: Vec<u8>,
+    trailer: Vec<u8>,
     index: Index,
     hashes: Option<Vec<u64>>,
     /// The files that the committed index names.
     committed: BTreeSet<u64>,
     /// The files that the index with all changes names.
     used: BTreeSet<u64>,
+    /// All files with lower numbers are named by the one or the other.
+    lowest_free: u64,
+    /// What the used files hold together.
     cbytes: u64,
     is_poisoned: bool,
 }
@@ -40,13 +46,18 @@ impl Sparse {
             can_write: true,
             settings,
             header: Vec::new(),
+            trailer: Vec::new(),
             index: Index::new(),
             hashes: settings.checksums.then(Vec::new),
             committed: BTreeSet::new(),
             used: BTreeSet::new(),
+            lowest_free: 0,
             cbytes: 0,
             is_poisoned: false,
         };
+        if store.directory.open(INDEX_NAME).is_ok() {
+            bail!(InvalidArgument, "a frame is to be made where there is one already");
+        }
         store.commit(state)?;
         Ok(store)
     }
@@ -57,7 +68,7 @@ impl Sparse {
         if !opened.extent.is_sparse {
             bail!(Corrupt, "frame: {INDEX_NAME} says that its chunks are in itself");
         }
-        let Opened { extent, state, index, header, integrity, .. } = opened;
+        let Opened { extent, state, index, header, trailer, integrity, .. } = opened;
         let hashes = match (integrity.layer, integrity.verdict) {
             (Some(layer), Some(_)) => Some(checksums::read_layer(&layer, index.len(), settings.limits)?),
             (Some(_), None) => Some(vec![UNKNOWN; index.len()]),
@@ -70,10 +81,12 @@ impl Sparse {
             can_write,
             settings,
             header,
+            trailer,
             index,
             hashes,
             committed: used.clone(),
             used,
+            lowest_free: 0,
             cbytes,
             is_poisoned: false,
         };
@@ -81,15 +94,31 @@ impl Sparse {
     }
 
     fn guarded<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.check_writable()?;
+        let result = action(self);
+        self.is_poisoned = matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
+        if self.is_poisoned {
+            self.discard();
+        }
+        result
+    }
+
+    fn check_writable(&self) -> Result<()> {
         if self.is_poisoned {
             bail!(Poisoned, "an earlier write has failed: open the frame again");
         }
         if !self.can_write {
             bail!(InvalidArgument, "the frame is open for reading only");
         }
-        let result = action(self);
-        self.is_poisoned = matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
-        result
+        Ok(())
+    }
+
+    /// Removes what was written since the last commit and will never count.
+    fn discard(&mut self) {
+        for &file in self.used.difference(&self.committed) {
+            // The failure that led here is what the caller is told.
+            let _ = self.directory.remove(&file_name(file));
+        }
     }
 
     fn is_durable(&self) -> bool {
@@ -97,18 +126,18 @@ impl Sparse {
     }
 
     /// The lowest number that neither the committed nor the changed index names: the reference wants them dense.
-    fn free_file(&self) -> u64 {
-        let mut free = 0;
-        while self.used.contains(&free) || self.committed.contains(&free) {
-            free += 1;
-        }
-        free
+    fn next_file(&self) -> u64 {
+        let is_taken = |file: &u64| self.used.contains(file) || self.committed.contains(file);
+        (self.lowest_free..).find(|file| !is_taken(file)).unwrap_or(u64::MAX)
     }
 
     /// Writes a file of its own for a chunk; its entry and its hash.
     fn store(&mut self, chunk: NewChunk<'_>) -> Result<(Entry, u64)> {
         let bytes = match chunk {
-            NewChunk::Special(special) => return Ok((Entry::Special(special), UNKNOWN)),
+            NewChunk::Special(special) => {
+                self.check_writable()?;
+                return Ok((Entry::Special(special), UNKNOWN));
+            }
             NewChunk::Bytes(bytes) => bytes,
         };
         if bytes.len() < MIN_CHUNK {
@@ -117,18 +146,9 @@ impl Sparse {
         let file = self.next_file();
         self.guarded(|store| store.write_file(&file_name(file), bytes))?;
         self.used.insert(file);
+        self.lowest_free = file + 1;
         self.cbytes += bytes.len() as u64;
         Ok((Entry::At(file), if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN }))
-    }
-
-    /// The number after the last one, as long as none in between is free.
-    fn next_file(&self) -> u64 {
-        let last = self.used.last().max(self.committed.last()).copied();
-        match last {
-            None => 0,
-            Some(last) if self.used.len() as u64 == last + 1 => last + 1,
-            Some(_) => self.free_file(),
-        }
     }
 
     fn write_file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -143,60 +163,84 @@ impl Sparse {
         })
     }
 
-    /// Forgets a file that no entry names any more; one that counts is kept until the next commit.
-    fn release(&mut self, entry: Entry) -> Result<()> {
-        let Entry::At(file) = entry else { return Ok(()) };
-        self.used.remove(&file);
-        if !self.committed.contains(&file) {
-            let name = file_name(file);
-            self.guarded(|store| store.directory.remove(&name).map_err(|cause| at_file(&name, cause)))?;
+    /// What the file of a chunk holds; nothing if there is none.
+    fn stored_len(&self, entry: Entry) -> Result<u64> {
+        let Entry::At(file) = entry else { return Ok(0) };
+        let name = file_name(file);
+        match self.directory.open(&name).and_then(|file| file.len()) {
+            Ok(len) => Ok(len),
+            Err(cause) if cause.kind() == NotFound => Ok(0),
+            Err(cause) => Err(at_file(&name, cause)),
         }
+    }
+
+    /// Forgets a file of `len` bytes that no entry names any more; one that counts is kept until the next commit.
+    fn release(&mut self, entry: Entry, len: u64) -> Result<()> {
+        let Entry::At(file) = entry else { return Ok(()) };
+        if !self.committed.contains(&file) {
+            self.guarded(|store| store.remove_files(&[file]))?;
+        }
+        self.used.remove(&file);
+        self.cbytes = self.cbytes.saturating_sub(len);
         Ok(())
     }
 
     fn commit_guarded(&mut self, state: &State) -> Result<()> {
+        let bytes = self.render(state)?;
+        if self.is_durable() {
+            self.directory.sync()?;
+        }
+        self.write_file(NEW_INDEX_NAME, &bytes)?;
+        self.rename_index()?;
+        self.used = files_of(self.index.entries()?);
+        let dead: Vec<u64> = self.committed.difference(&self.used).copied().collect();
+        // Either index may be the one that survives before the next line has succeeded.
+        self.committed.extend(&self.used);
+        if self.is_durable() {
+            self.directory.sync()?;
+        }
+        self.committed.clone_from(&self.used);
+        self.remove_files(&dead)
+    }
+
+    /// Header, index and trailer.
+    fn render(&self, state: &State) -> Result<Vec<u8>> {
         let entries = self.index.entries()?;
         let index = if entries.is_empty() { Vec::new() } else { index::pack(entries)? };
-        let used = files_of(entries);
         let layer = self.hashes.as_deref().map(checksums::write_layer).transpose()?;
         let ours = layer.iter().map(|layer| (checksums::LAYER_NAME, layer.as_slice()));
         let trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
         let has_vlmetalayers = layer.is_some() || !state.vlmetalayers.is_empty();
         let header_len = header::write(state, 0, 0, true, has_vlmetalayers)?.len();
         let frame_len = (header_len + index.len() + trailer.len()) as u64;
-        let header = header::write(state, frame_len, self.stored_len(&used)?, true, has_vlmetalayers)?;
+        let header = header::write(state, frame_len, self.cbytes, true, has_vlmetalayers)?;
         let trailer = if layer.is_some() { contiguous::with_fingerprint(trailer, &header, &index) } else { trailer };
-        if self.is_durable() {
-            self.directory.sync()?;
-        }
-        self.write_file(NEW_INDEX_NAME, &[&header[..], &index, &trailer].concat())?;
-        self.directory.rename(NEW_INDEX_NAME, INDEX_NAME).map_err(|cause| {
-            let _ = self.directory.remove(NEW_INDEX_NAME);
-            at_file(INDEX_NAME, cause)
-        })?;
-        if self.is_durable() {
-            self.directory.sync()?;
-        }
-        for &file in self.committed.difference(&used) {
-            self.directory.remove(&file_name(file)).map_err(|cause| at_file(&file_name(file), cause))?;
-        }
-        self.header = header;
-        self.committed = used.clone();
-        self.used = used;
-        Ok(())
+        Ok([header, index, trailer].concat())
     }
 
-    /// What the files with these numbers hold together.
-    fn stored_len(&self, files: &BTreeSet<u64>) -> Result<u64> {
-        if *files == self.committed && *files == self.used {
-            return Ok(self.cbytes);
-        }
-        let mut len = 0;
+    /// Puts the new index in place of the old one.
+    fn rename_index(&mut self) -> Result<()> {
+        self.directory.rename(NEW_INDEX_NAME, INDEX_NAME).map_err(|cause| {
+            let is_still_there = self.directory.remove(NEW_INDEX_NAME).is_ok();
+            if !is_still_there {
+                // It has been renamed after all, or nobody knows: its files are not to be removed.
+                self.committed.extend(&self.used);
+            }
+            at_file(INDEX_NAME, cause)
+        })
+    }
+
+    /// Removes files that no longer count, all that can be removed.
+    fn remove_files(&mut self, files: &[u64]) -> Result<()> {
+        let mut result = Ok(());
         for &file in files {
             let name = file_name(file);
-            len += self.directory.open(&name).and_then(|file| file.len()).map_err(|cause| at_file(&name, cause))?;
+            match self.directory.remove(&name) {
+                Err(cause) if cause.kind() != NotFound => result = result.and(Err(at_file(&name, cause))),
+                _ => self.lowest_free = self.lowest_free.min(file),
+            }
         }
-        Ok(len)
+        result
     }
 
     fn open_chunk(&self, index: usize) -> Result<(String, Box<dyn ReadAt>)> {
@@ -204,6 +248,10 @@ impl Sparse {
             Entry::At(file) => file,
             Entry::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
         };
+        if self.is_poisoned && !self.committed.contains(&file) {
+            // It has been discarded.
+            self.check_writable()?;
+        }
         let name = file_name(file);
         match self.directory.open(&name) {
             Ok(source) => Ok((name, source)),
@@ -290,25 +338,29 @@ impl ChunkStore for Sparse {
     }
 
     fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+        self.check_writable()?;
+        let old = self.entry(index)?;
+        let old_len = self.stored_len(old)?;
         let (entry, hash) = self.store(chunk)?;
         if let Some(hashes) = &mut self.hashes {
             hashes[index] = hash;
         }
-        let old = std::mem::replace(&mut self.index.entries_mut()?[index], entry);
-        self.release(old)
+        self.index.entries_mut()?[index] = entry;
+        self.release(old, old_len)
     }
 
     fn remove(&mut self, index: usize) -> Result<()> {
-        self.guarded(|_| Ok(()))?;
+        self.check_writable()?;
+        let old_len = self.stored_len(self.entry(index)?)?;
         if let Some(hashes) = &mut self.hashes {
             hashes.remove(index);
         }
         let old = self.index.entries_mut()?.remove(index);
-        self.release(old)
+        self.release(old, old_len)
     }
 
     fn reorder(&mut self, order: &[usize]) -> Result<()> {
-        self.guarded(|_| Ok(()))?;
+        self.check_writable()?;
         if let Some(hashes) = &mut self.hashes {
             *hashes = order.iter().map(|&from| hashes[from]).collect();
         }
@@ -345,10 +397,15 @@ impl ChunkStore for Sparse {
         }
         let source = self.directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
         let opened = open::open(&*source, 0, self.settings.limits)?;
-        if opened.header == self.header {
+        // The lengths in the header are the same after many a change.
+        if opened.header == self.header
+            && opened.trailer == self.trailer
+            && opened.index.packed() == self.index.packed()
+        {
             return Ok(None);
         }
         self.header = opened.header;
+        self.trailer = opened.trailer;
         self.cbytes = opened.extent.section_len;
         self.hashes = match (opened.integrity.layer, opened.integrity.verdict) {
             (Some(layer), Some(_)) => Some(checksums::read_layer(&layer, opened.index.len(), self.settings.limits)?),

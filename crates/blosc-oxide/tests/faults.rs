@@ -1,0 +1,189 @@
+//! When a call to the storage fails, an error is returned, the handle refuses further changes, and what was committed
+//! stays readable.
+
+mod common;
+
+use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout};
+use common::content::{Content, noise};
+use common::disk;
+use common::edits::{CHUNK, EDITS, Edit, Kind};
+use std::collections::BTreeSet;
+use testkit::storage::{Disk, Fault, FaultKind, Image};
+
+const KINDS: [FaultKind; 3] = [FaultKind::Error, FaultKind::Short, FaultKind::Full];
+const CONTIGUOUS: Kind =
+    Kind { layout: FrameLayout::Contiguous, is_variable: false, has_long_header: true, checksums: true };
+const SPARSE: Kind = Kind { layout: FrameLayout::Sparse, ..CONTIGUOUS };
+
+/// An edit that is repeated with each of its calls failing in turn.
+struct Trial {
+    kind: Kind,
+    start: Image,
+    before: Content,
+    after: Content,
+    calls: usize,
+}
+
+impl Trial {
+    fn new(kind: Kind, edit: Edit) -> Self {
+        let disk = kind.disk();
+        let start = disk.image();
+        let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+        let before = Content::of(&frame).unwrap();
+        let calls = disk.count();
+        edit.1(&mut frame).unwrap();
+        let calls = disk.count() - calls;
+        let after = Content::of(&frame).unwrap();
+        Self { kind, start, before, after, calls }
+    }
+
+    fn run(&self, (name, edit): Edit, fault: Fault) {
+        let place = format!("{name} on {:?}, {fault:?} of {}", self.kind, self.calls);
+        let disk = Disk::with_image(self.start.clone());
+        let mut frame = disk::open_writable(&disk, self.kind.layout, Durability::Fsync).unwrap();
+        disk.set_fault(fault);
+        let result = edit(&mut frame);
+        let image = disk.image();
+        match result {
+            Ok(()) => assert!(!disk.has_failed_change(), "{place}: nobody has noticed"),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Io, "{place}: {error}"),
+        }
+        self.check_content(&place, &image);
+        if disk.has_failed_change() {
+            assert_poisoned(&place, &mut frame);
+            drop(frame);
+            assert_eq!(disk.image().digest(), image.digest(), "{place}: a poisoned frame has been written to");
+            assert_no_litter(&place, self.kind.layout, &disk, &self.start);
+        }
+    }
+
+    fn check_content(&self, place: &str, image: &Image) {
+        let frame = disk::open(&Disk::with_image(image.clone()), self.kind.layout);
+        let mut frame = frame.unwrap_or_else(|error| panic!("{place}: opening: {error}"));
+        let found = Content::of(&frame).unwrap_or_else(|error| panic!("{place}: reading: {error}"));
+        assert!(found == self.before || found == self.after, "{place}: it is {found:?}");
+        assert!(frame.verify().unwrap().is_good(), "{place}: damaged");
+    }
+}
+
+fn assert_poisoned(place: &str, frame: &mut Frame) {
+    let nchunks = frame.nchunks();
+    let order: Vec<usize> = (0..nchunks).collect();
+    let mut results = vec![
+        ("append", frame.append(&noise(1, CHUNK))),
+        ("append zeros", frame.append(&[0; CHUNK])),
+        ("reorder", frame.reorder(&order)),
+        ("compact", frame.compact()),
+    ];
+    if nchunks > 0 {
+        results.push(("update", frame.update(0, &noise(2, CHUNK))));
+        results.push(("delete", frame.delete(0)));
+    }
+    frame.metalayers_mut();
+    results.push(("commit", frame.commit()));
+    for (call, result) in results {
+        let kind = result.err().map(|error| error.kind());
+        assert_eq!(kind, Some(ErrorKind::Poisoned), "{place}: {call} afterwards");
+    }
+}
+
+/// Checks that there are no files but those that count, and those that counted before and could not be removed.
+fn assert_no_litter(place: &str, layout: FrameLayout, disk: &Disk, start: &Image) {
+    if layout == FrameLayout::Contiguous {
+        return;
+    }
+    let disk = Disk::with_image(disk.image());
+    let before: BTreeSet<String> = disk.names().unwrap().into_iter().collect();
+    disk::open_writable(&disk, layout, Durability::None).unwrap().compact().unwrap();
+    let after: BTreeSet<String> = disk.names().unwrap().into_iter().collect();
+    for name in before.difference(&after) {
+        assert!(start.get(name).is_some(), "{place}: {name} is left");
+    }
+}
+
+fn every_call_fails(kind: Kind) {
+    for &edit in EDITS {
+        let trial = Trial::new(kind, edit);
+        for after in 0..trial.calls {
+            for fault_kind in KINDS {
+                trial.run(edit, Fault { after, kind: fault_kind });
+            }
+        }
+    }
+}
+
+#[test]
+fn every_call_on_a_file_fails() {
+    every_call_fails(CONTIGUOUS);
+}
+
+#[test]
+fn every_call_on_a_file_without_checksums_fails() {
+    every_call_fails(Kind { checksums: false, is_variable: true, has_long_header: false, ..CONTIGUOUS });
+}
+
+#[test]
+fn every_call_on_a_directory_fails() {
+    every_call_fails(SPARSE);
+}
+
+#[test]
+fn every_call_on_a_directory_without_checksums_fails() {
+    every_call_fails(Kind { checksums: false, is_variable: true, has_long_header: false, ..SPARSE });
+}
+
+#[test]
+fn a_file_that_fills_up_before_the_commit_keeps_what_it_had() {
+    let edit: Edit = ("append much", |frame| {
+        for seed in 0..4 {
+            frame.append(&noise(seed, 600 << 10))?;
+        }
+        frame.commit()
+    });
+    let trial = Trial::new(CONTIGUOUS, edit);
+    assert!(trial.calls > 5, "nothing is written before the commit");
+    for after in 0..trial.calls {
+        for kind in KINDS {
+            trial.run(edit, Fault { after, kind });
+        }
+    }
+}
+
+#[test]
+fn every_call_of_a_creation_fails() {
+    for kind in [CONTIGUOUS, SPARSE] {
+        let calls = {
+            let disk = disk::empty(kind.layout);
+            disk::create(&disk, kind.layout, kind.options()).unwrap();
+            disk.count()
+        };
+        for after in 0..calls {
+            for fault_kind in KINDS {
+                creation_fails(kind, Fault { after, kind: fault_kind });
+            }
+        }
+    }
+}
+
+fn creation_fails(kind: Kind, fault: Fault) {
+    let place = format!("creation of {kind:?}, {fault:?}");
+    let disk = disk::empty(kind.layout);
+    disk.set_fault(fault);
+    let result = disk::create(&disk, kind.layout, kind.options());
+    let disk = match result {
+        Ok(_) => {
+            assert!(!disk.has_failed_change(), "{place}: nobody has noticed");
+            return;
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Io, "{place}: {error}");
+            Disk::with_image(disk.image())
+        }
+    };
+    let names = disk.names().unwrap();
+    assert!(!names.iter().any(|name| name.ends_with(".new")), "{place}: {names:?}");
+    // If only the last sync has failed, it is there.
+    if let Ok(frame) = disk::open(&disk, kind.layout) {
+        assert_eq!((frame.nchunks(), frame.metalayers().len()), (0, 2), "{place}");
+    }
+}
