@@ -27,10 +27,11 @@ use crate::chunk::Options;
 use crate::error::{Result, bail};
 use crate::limits::Limits;
 use crate::schunk::{ChunkStore, State, SuperChunk};
-use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, Storage};
+use crate::storage::{Directory, Durability, FileDirectory, FileStorage, MemoryStorage, ReadAt, Storage};
 use contiguous::{Access, Contiguous};
 use lock::{Hold, LockFile, LockedStore, check_unlocked};
 use sparse::Sparse;
+use std::fs;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
@@ -67,14 +68,20 @@ impl Frame {
             FrameLayout::Contiguous => {
                 let lock = lock_of(path, Hold::Exclusive, &options)?;
                 let storage = Box::new(FileStorage::create_new(path)?);
-                (Box::new(Contiguous::create(storage, &state, options.settings())?), lock)
+                let store = Contiguous::create(storage, &state, options.settings());
+                // What is half made is removed; that this fails too is not the news.
+                (Box::new(store.inspect_err(|_| drop(fs::remove_file(path)))?), lock)
             }
             FrameLayout::Sparse => {
                 let directory = Box::new(FileDirectory::create_new(path)?);
                 let lock = lock_of(path, Hold::Exclusive, &options)?;
-                (Box::new(Sparse::create(directory, &state, options.settings())?), lock)
+                let store = Sparse::create(directory, &state, options.settings());
+                (Box::new(store.inspect_err(|_| drop(fs::remove_dir_all(path)))?), lock)
             }
         };
+        if options.durability == Durability::Fsync {
+            sync_name(path)?;
+        }
         Ok(Self::new(with_lock((store, state), lock, path, true, &options), &options))
     }
 
@@ -329,6 +336,12 @@ impl Frame {
     pub fn into_inner(self) -> SuperChunk {
         self.0
     }
+}
+
+/// Makes the name of a new file or directory survive a loss of power.
+fn sync_name(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Ok(FileDirectory::new(parent.unwrap_or(Path::new("."))).sync()?)
 }
 
 /// The chunks of an open frame, and the rest of it.

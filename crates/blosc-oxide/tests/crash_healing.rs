@@ -1,0 +1,200 @@
+//! What a crash has left is put right, and what other programs have done since is not undone.
+
+mod common;
+
+use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Options};
+use common::content::{Content, noise};
+use common::disk::{self, FILE};
+use common::edits::{CHUNK, EDITS, Edit, Kind, ROW};
+use common::recording::Recording;
+use std::collections::HashSet;
+use testkit::storage::{Call, Change, Disk, Image};
+
+const PLAIN: Kind =
+    Kind { layout: FrameLayout::Contiguous, is_variable: false, has_long_header: false, checksums: true };
+const KINDS: [Kind; 4] = [
+    PLAIN,
+    Kind { checksums: false, ..PLAIN },
+    Kind { has_long_header: true, ..PLAIN },
+    Kind { has_long_header: true, checksums: false, ..PLAIN },
+];
+/// The numbers of threads in the header.
+const THREADS: std::ops::Range<usize> = 62..68;
+
+fn edit(name: &str) -> Edit {
+    *EDITS.iter().find(|(other, _)| *other == name).unwrap()
+}
+
+/// Opens what a crash has left, and crashes in the midst of it; how many images that makes.
+fn crash_again(recording: &Recording, calls: usize, image: &Image) -> usize {
+    let disk = Disk::with_image(image.clone());
+    drop(disk::open_writable(&disk, recording.layout, Durability::Fsync).unwrap());
+    let log = disk.log();
+    let (mut checked, mut torn) = (0, 0);
+    log.power_cuts(3, &mut |_, image| {
+        recording.check(calls, image);
+        checked += 1;
+    });
+    log.torn_starts(FILE, &mut |_, image| {
+        torn += 1;
+        if torn % 97 == 0 {
+            recording.check(calls, image);
+            checked += 1;
+        }
+    });
+    checked
+}
+
+#[test]
+fn healing_can_be_interrupted() {
+    for kind in KINDS {
+        let mut checked = 0;
+        for name in ["append", "add a metalayer over many chunks", "update a metalayer", "shrink a metalayer"] {
+            let recording = Recording::of(kind, &[edit(name)], Durability::Fsync);
+            let mut seen = HashSet::new();
+            let mut count = 0;
+            recording.log.torn_starts(FILE, &mut |calls, image| {
+                count += 1;
+                if count % 101 == 0 && seen.insert(image.digest()) {
+                    checked += crash_again(&recording, calls, image);
+                }
+            });
+        }
+        assert!(checked > 100, "{checked}");
+    }
+}
+
+/// What a program does that changes a metalayer in place: content, and the number of threads it runs on.
+fn change_unit(image: &Image, content: &[u8]) -> Image {
+    let mut bytes = image.get(FILE).unwrap().to_vec();
+    let marker = [0xc6, 0, 0, 0, 6];
+    let at = bytes.windows(5).position(|window| window == marker).expect("a metalayer of 6 bytes") + 5;
+    bytes[at..at + 6].copy_from_slice(content);
+    bytes[THREADS.start + 2] = 8;
+    bytes[THREADS.end - 1] = 8;
+    Image::of_file(FILE, bytes)
+}
+
+fn unit(image: &Image) -> Vec<u8> {
+    disk::open(&Disk::with_image(image.clone()), FrameLayout::Contiguous)
+        .unwrap()
+        .metalayers()
+        .get("unit")
+        .unwrap()
+        .to_vec()
+}
+
+#[test]
+fn a_metalayer_that_was_changed_after_a_crash_stays_changed() {
+    for kind in KINDS {
+        for name in ["append", "update a metalayer", "add a metalayer over many chunks", "all at once"] {
+            let recording = Recording::of(kind, &[edit(name)], Durability::Fsync);
+            for image in recording.log.states().filter(|image| unit(image).len() == 6) {
+                let changed = change_unit(&image, b"pascal");
+                assert_eq!(unit(&changed), b"pascal", "{}", recording.name);
+                let disk = Disk::with_image(changed);
+                let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+                assert_eq!(frame.metalayers().get("unit"), Some(&b"pascal"[..]), "{}", recording.name);
+                frame.append(&noise(1, CHUNK)).unwrap();
+                frame.commit().unwrap();
+                drop(frame);
+                assert_eq!(unit(&disk.image()), b"pascal", "{}", recording.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_was_opened_for_writing_has_no_footer_that_could_undo_metalayers() {
+    for kind in KINDS {
+        let recording = Recording::of(kind, &[edit("update a metalayer")], Durability::Fsync);
+        for image in recording.log.states() {
+            let disk = Disk::with_image(image);
+            drop(disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap());
+            // The old content is what a torn header would have, too.
+            for content in [b"kelvin", b"newton"] {
+                assert_eq!(unit(&change_unit(&disk.image(), content)), content, "{}", recording.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_in_the_header_is_no_damage() {
+    for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
+        let disk = Kind { layout, ..PLAIN }.disk();
+        let name = disk::header_file(layout);
+        let expected = Content::of(&disk::open(&disk, layout).unwrap()).unwrap();
+        // Whatever is behind the frame could help.
+        disk.open(name).unwrap().write_at(u64::try_from(disk.image().get(name).unwrap().len()).unwrap(), b"x").unwrap();
+        let mut threads = disk.image().get(name).unwrap()[THREADS].to_vec();
+        (threads[2], threads[5]) = (7, 9);
+        disk.open(name).unwrap().write_at(THREADS.start as u64, &threads).unwrap();
+        let frame = disk::open(&disk, layout).unwrap();
+        assert_eq!(Content::of(&frame).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_reader_takes_notice_of_every_commit() {
+    for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
+        for is_variable in [false, true] {
+            let disk = Kind { layout, is_variable, ..PLAIN }.disk();
+            let mut reader = disk::open(&disk, layout).unwrap();
+            let mut writer = disk::open_writable(&disk, layout, Durability::None).unwrap();
+            assert!(!reader.refresh().unwrap());
+            let same_size: Edit = ("replace by one of the same size", |frame| {
+                frame.update(0, &noise(77, CHUNK))?;
+                frame.commit()
+            });
+            for (name, edit) in ROW.iter().chain([&same_size]) {
+                edit(&mut writer).unwrap();
+                reader.refresh().unwrap();
+                assert_eq!(Content::of(&reader).unwrap(), Content::of(&writer).unwrap(), "{name} on {layout:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reader_takes_notice_of_a_change_that_keeps_all_lengths() {
+    for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
+        let disk = disk::empty(layout);
+        let mut writer = disk::create(&disk, layout, disk::options().durability(Durability::None)).unwrap();
+        writer.append(&noise(1, CHUNK)).unwrap();
+        writer.compact().unwrap();
+        let mut reader = disk::open(&disk, layout).unwrap();
+        for seed in 2..6 {
+            writer.update(0, &noise(seed, CHUNK)).unwrap();
+            writer.compact().unwrap();
+            assert!(reader.refresh().unwrap(), "{layout:?}");
+            assert_eq!(reader.decompress(0).unwrap(), noise(seed, CHUNK));
+        }
+    }
+}
+
+#[test]
+fn a_writer_syncs_twice_and_nothing_else_is_between_the_syncs_but_the_header() {
+    let recording = Recording::of(PLAIN, &[edit("append several")], Durability::Fsync);
+    let calls: Vec<String> = recording.log.calls.iter().map(describe).collect();
+    assert_eq!(calls, ["write behind", "sync", "write 87 bytes to the start", "sync"]);
+}
+
+fn describe(call: &Call) -> String {
+    match call {
+        Call::SyncFile(_) | Call::SyncNames => "sync".to_owned(),
+        Call::Change(Change::Write { position: 0, bytes, .. }) => format!("write {} bytes to the start", bytes.len()),
+        Call::Change(Change::Write { .. }) => "write behind".to_owned(),
+        Call::Change(other) => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_frame_that_cannot_be_made_leaves_nothing() {
+    let path = std::env::temp_dir().join(format!("blosc-oxide-not-made-{}", std::process::id()));
+    for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
+        let options = FrameOptions::new(Options::new(4)).layout(layout).metalayer("x".repeat(40), "too long a name");
+        assert!(Frame::create(&path, options).is_err());
+        assert!(!path.exists(), "{layout:?}");
+    }
+}
