@@ -1,6 +1,8 @@
-//! Our side of the interop test: `interop write DIRECTORY` and `interop read DIRECTORY...`.
+//! Our side of the interop test: `interop write DIRECTORY` and `interop read DIRECTORY...` for chunks, and for Bloscpack
+//! files `write-bloscpack`, `append-bloscpack` and `convert-npy`, each with a directory.
 #![expect(clippy::print_stdout, reason = "a command that reports its counts")]
 
+mod bloscpack;
 mod cases;
 mod chunk_set;
 
@@ -8,14 +10,19 @@ use std::process::ExitCode;
 
 const LEAST_WRITTEN: usize = 3000;
 const LEAST_READ: usize = 1000;
+const LEAST_BLOSCPACK: usize = 100;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.split_first().map(|(command, rest)| (command.as_str(), rest)) {
         Some(("write", [directory])) => write(directory),
         Some(("read", directories)) if !directories.is_empty() => read(directories),
+        Some(("write-bloscpack", [directory])) => write_bloscpack(directory),
+        Some(("append-bloscpack", [directory])) => append_bloscpack(directory),
+        Some(("convert-npy", [directory])) => convert_npy(directory),
         _ => {
             println!("usage: interop write DIRECTORY\n       interop read DIRECTORY...");
+            println!("       interop write-bloscpack|append-bloscpack|convert-npy DIRECTORY");
             ExitCode::FAILURE
         }
     }
@@ -43,6 +50,23 @@ fn read(directories: &[String]) -> ExitCode {
     failures.iter().take(40).for_each(|failure| println!("{failure}"));
     println!("{} of theirs differ", failures.len());
     success(enough && failures.is_empty())
+}
+
+fn write_bloscpack(directory: &str) -> ExitCode {
+    let written = bloscpack::write(directory);
+    println!("blosc-oxide wrote {written} Bloscpack files");
+    success(written >= LEAST_BLOSCPACK)
+}
+
+fn append_bloscpack(directory: &str) -> ExitCode {
+    let (read, problems) = bloscpack::read_and_append(directory);
+    problems.iter().take(40).for_each(|problem| println!("{problem}"));
+    println!("files of {directory} read and appended to by blosc-oxide: {read}, {} differ", problems.len());
+    success(read >= LEAST_BLOSCPACK / 2 && problems.is_empty())
+}
+
+fn convert_npy(directory: &str) -> ExitCode {
+    success(bloscpack::convert_npy(directory) > 0)
 }
 
 fn success(is_success: bool) -> ExitCode {

@@ -3,7 +3,7 @@
 use super::edit;
 use super::extend::{Extension, Old};
 use super::layout::Layout;
-use super::options::{DEFAULT_CHUNK_SIZE, whole_items};
+use super::options::{DEFAULT_CHUNK_SIZE, MAX_CHUNK_SIZE, whole_items};
 use super::packer::Packer;
 use super::reader::{Bloscpack, ReadOptions};
 use super::writer::{BloscpackWriter, Summary};
@@ -23,10 +23,10 @@ use std::path::{Path, PathBuf};
 /// | option | default |
 /// |---|---|
 /// | how new chunks are compressed | as the last chunk is, at level 5 |
-/// | chunk size | that of the file; it can only be chosen where there is no more than one chunk |
+/// | chunk size | that of the file; it can only be chosen where the file does not say it or has no more than one chunk |
 /// | metadata | left as it is |
 /// | rewrite | off: a table of offsets without room is an error |
-/// | room for appending after a rewrite | ten times the chunks |
+/// | room for appending after a rewrite | ten times the chunks that the file had room for |
 #[derive(Debug, Clone, Default)]
 pub struct AppendOptions {
     chunk: Option<Options>,
@@ -53,7 +53,7 @@ impl AppendOptions {
         self
     }
 
-    /// Sets how many bytes of data a chunk holds, for a file that has one chunk or none.
+    /// Sets how many bytes of data a chunk holds, for a file that does not say it or has no more than one chunk.
     #[must_use]
     pub fn chunk_size(mut self, bytes: usize) -> Self {
         self.chunk_size = Some(bytes);
@@ -127,8 +127,7 @@ pub fn append_or_rewrite(
 /// As [`append`].
 pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendOptions) -> Result<Summary> {
     let path = path.as_ref();
-    let at_path = |cause| error!(Io, "{}: {cause}", path.display()).with_source(cause);
-    let mut file = FileStorage::open_writable(path).map_err(at_path)?;
+    let mut file = open_alone(path)?;
     if !options.rewrite {
         return append(&mut file, data, options);
     }
@@ -136,10 +135,36 @@ pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendO
     let mut spare = FileStorage::create(&beside.path)?;
     let (summary, is_rewritten) = append_or_rewrite(&mut file, &mut spare, data, options)?;
     if is_rewritten {
-        drop((file, spare));
+        drop(spare);
         beside.replace(path)?;
     }
     Ok(summary)
+}
+
+/// Opens a file that no one else may append to meanwhile.
+fn open_alone(path: &Path) -> Result<FileStorage> {
+    let at_path = |cause| error!(Io, "{}: {cause}", path.display()).with_source(cause);
+    let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(at_path)?;
+    // Where there are no locks, an error of another kind, there is nothing to wait for either.
+    let is_locked = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
+    if is_locked || was_replaced(path, &file).map_err(at_path)? {
+        bail!(Locked, "{}: another process is appending to it", path.display());
+    }
+    Ok(FileStorage::from(file))
+}
+
+/// Whether `path` is no longer the file that was opened: another process has written it anew.
+#[cfg(unix)]
+fn was_replaced(path: &Path, file: &fs::File) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (now, opened) = (fs::metadata(path)?, file.metadata()?);
+    Ok((now.dev(), now.ino()) != (opened.dev(), opened.ino()))
+}
+
+/// Elsewhere a file that is open cannot be replaced.
+#[cfg(not(unix))]
+fn was_replaced(_: &Path, _: &fs::File) -> std::io::Result<bool> {
+    Ok(false)
 }
 
 /// A file beside another, which goes away unless it takes the place of the other.
@@ -225,9 +250,10 @@ fn read_old(storage: &dyn Storage, layout: &Layout, options: &AppendOptions) -> 
     };
     let last_header = last.map(|place| place.header);
     let typesize = last_header.map_or(usize::from(layout.header.typesize()), |header| header.typesize());
-    let chunk_size = chunk_size(layout, nchunks, last_header.map(|header| header.nbytes()), typesize, options)?;
-    let is_short = last_header.is_some_and(|header| header.nbytes() < chunk_size);
-    let fills_up = layout.header.chunk_size().is_some() && is_short;
+    let chunk_size = chunk_size(&file, last_header.map(|header| header.nbytes()), typesize, options)?;
+    // A single chunk can also be longer than those that are wanted from now on.
+    let is_full = last_header.is_none_or(|header| header.nbytes() == chunk_size);
+    let fills_up = layout.header.chunk_size().is_some() && !is_full;
     let end = last.map_or(layout.chunks_at, |place| place.end);
     let (kept, start, carried) = match last {
         Some(place) if fills_up => (nchunks - 1, place.at, file.chunk(place.index)?),
@@ -243,30 +269,33 @@ fn read_old(storage: &dyn Storage, layout: &Layout, options: &AppendOptions) -> 
 
 /// The size of new chunks.
 fn chunk_size(
-    layout: &Layout,
-    nchunks: u64,
+    file: &Bloscpack<&dyn ReadAt>,
     last: Option<usize>,
     typesize: usize,
     options: &AppendOptions,
 ) -> Result<usize> {
     let wanted = options.chunk_size.map(|size| whole_items(size, typesize));
+    if options.chunk_size == Some(0) || wanted.is_some_and(|size| size > MAX_CHUNK_SIZE) {
+        let size = options.chunk_size.unwrap_or_default();
+        bail!(InvalidArgument, "chunk size is {size}, it can be 1 to {MAX_CHUNK_SIZE}");
+    }
     let default = whole_items(DEFAULT_CHUNK_SIZE, typesize);
-    if wanted == Some(0) || wanted.is_some_and(|size| size > i32::MAX as usize - 16) {
-        bail!(InvalidArgument, "chunk size is {}, it can be 1 to 2147483631", options.chunk_size.unwrap_or_default());
-    }
-    let Some(size) = layout.header.chunk_size() else {
-        return Ok(wanted.or(last.filter(|&size| size > 0)).unwrap_or(default));
-    };
-    if nchunks <= 1 {
+    let nchunks = file.nchunks()?;
+    match file.header().chunk_size() {
+        // Chunks may be of any size; those that are there show which is good.
+        None if nchunks > 1 => Ok(wanted.unwrap_or(file.chunk_header(0)?.nbytes().max(1))),
+        None => Ok(wanted.unwrap_or(default)),
         // One chunk that is full may have been cut to the length of a short input; it is written anew in any case.
-        let is_cut = last.is_none_or(|last| last == size);
-        return Ok(wanted.unwrap_or(if is_cut { size.max(default) } else { size }));
-    }
-    match wanted {
-        Some(wanted) if wanted != size => {
-            bail!(InvalidArgument, "the chunks of the file have {size} bytes, new ones cannot have {wanted}")
+        Some(size) if nchunks <= 1 => {
+            let is_cut = last.is_none_or(|last| last == size);
+            Ok(wanted.unwrap_or(if is_cut { size.max(default) } else { size }))
         }
-        _ => Ok(size),
+        Some(size) => match wanted {
+            Some(wanted) if wanted != size => {
+                bail!(InvalidArgument, "the chunks of the file have {size} bytes, new ones cannot have {wanted}")
+            }
+            _ => Ok(size),
+        },
     }
 }
 

@@ -29,7 +29,9 @@ pub fn recover(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
 pub fn replace_metadata(storage: &mut dyn Storage, json: &str, limits: Limits) -> Result<()> {
     let layout = ready(storage, limits)?;
     let patch = metadata_patch(storage, &layout, json)?;
-    Journal::new(vec![patch], layout.len).commit(storage, layout.len)
+    let journal = Journal::new(vec![patch], layout.len);
+    journal.write(storage, layout.len)?;
+    journal.finish(storage)
 }
 
 /// The change that replaces the metadata.

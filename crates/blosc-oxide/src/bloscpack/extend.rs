@@ -44,7 +44,8 @@ pub(super) struct Extension<'a> {
     /// Where new chunks are.
     positions: Vec<u64>,
     rewritten: Option<File<'a>>,
-    is_committing: bool,
+    /// Whether the new records count.
+    is_valid: bool,
 }
 
 impl<'a> Extension<'a> {
@@ -68,7 +69,7 @@ impl<'a> Extension<'a> {
             records,
             positions: Vec::new(),
             rewritten: None,
-            is_committing: false,
+            is_valid: false,
         }
     }
 
@@ -95,7 +96,7 @@ impl<'a> Extension<'a> {
     fn no_room(&self) -> Result<()> {
         let fit = self.capacity().saturating_sub(self.layout.header.nchunks().unwrap_or_default());
         let last = self.layout.header.last_chunk().unwrap_or_default();
-        let in_last = if self.old.start < self.old.end { self.old.chunk_size - last } else { 0 };
+        let in_last = if self.old.start < self.old.end { self.old.chunk_size.saturating_sub(last) } else { 0 };
         let bytes = fit.saturating_mul(self.old.chunk_size as u64);
         bail!(
             InvalidArgument,
@@ -181,13 +182,17 @@ impl<'a> Extension<'a> {
         let len = self.at();
         let header = self.new_header(counts);
         let mut patches = Vec::new();
-        patches.push(Patch::over(self.storage, self.old.start, std::mem::take(&mut self.held))?);
+        if !self.held.is_empty() {
+            patches.push(Patch::over(self.storage, self.old.start, std::mem::take(&mut self.held))?);
+        }
         patches.extend(self.offsets_patch()?);
         patches.extend(self.metadata.take());
         patches.push(Patch::over(self.storage, 0, header.to_bytes())?);
         self.storage.sync()?;
-        self.is_committing = true;
-        Journal::new(patches, len).commit(self.storage, len.max(self.old.end))?;
+        let journal = Journal::new(patches, len);
+        journal.write(self.storage, len.max(self.old.end))?;
+        self.is_valid = true;
+        journal.finish(self.storage)?;
         Ok((header, len))
     }
 }
@@ -216,7 +221,7 @@ impl Target for Extension<'_> {
 impl Drop for Extension<'_> {
     /// What was not committed is dead; only the space it takes is to be given back, so it is no loss if that fails.
     fn drop(&mut self) {
-        if !self.is_committing {
+        if !self.is_valid {
             let _ = self.storage.set_len(self.old.end);
         }
     }

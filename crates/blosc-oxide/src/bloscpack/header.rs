@@ -133,6 +133,9 @@ impl FileHeader {
             bail!(Corrupt, "header: last_chunk is {last}, more than chunk_size, which is {chunk}");
         }
         let nchunks = count("nchunks", le_i64(bytes, 16).unwrap_or_default())?;
+        if let (Some(0), Some(last @ 1..)) = (nchunks, sizes.last) {
+            bail!(Corrupt, "header: nchunks is 0, but last_chunk is {last}");
+        }
         Ok(Self {
             version,
             has_offsets: options & HAS_OFFSETS != 0,
@@ -381,6 +384,7 @@ mod tests {
             message(16, &[254, 255, 255, 255, 255, 255, 255, 255]),
             "header: nchunks is -2, it can be -1 or more"
         );
+        assert_eq!(message(16, &[0; 8]), "header: nchunks is 0, but last_chunk is 7232");
         assert_eq!(message(16, &[255; 8]), "header: max_app_chunks is 30, but nchunks is -1");
         assert_eq!(message(24, &[255; 8]), "header: max_app_chunks is -1");
         let full = message(24, &i64::MAX.to_le_bytes());

@@ -81,18 +81,13 @@ impl Journal {
         Self { patches, len }
     }
 
-    /// Whether `tail`, the last bytes of a file, end as a journal does.
-    pub(super) fn ends(tail: &[u8]) -> bool {
-        tail.ends_with(MAGIC)
-    }
-
     /// The journal at the end of `source`, if there is a whole one and it belongs to what stands before it.
     pub(super) fn find(source: &dyn ReadAt, limits: Limits) -> Result<Option<Self>> {
         let file_len = source.len()?;
         let Some(footer_at) = file_len.checked_sub(FOOTER_LEN as u64) else { return Ok(None) };
         let mut footer = [0; FOOTER_LEN];
         read_exact(source, footer_at, &mut footer, "the end of the file")?;
-        if !Self::ends(&footer) {
+        if !footer.ends_with(MAGIC) {
             return Ok(None);
         }
         let start = le_u64(&footer, 0).unwrap_or(u64::MAX);
@@ -116,6 +111,23 @@ impl Journal {
             }
         }
         Ok(true)
+    }
+
+    /// Whether `tail`, the last bytes of a file of length `file_len` whose chunks end at `chunks_end`, may end with a
+    /// journal that counts.
+    pub(super) fn may_count(tail: &[u8], chunks_end: u64, file_len: u64) -> bool {
+        let Some(footer) = tail.len().checked_sub(FOOTER_LEN).and_then(|at| tail.get(at..)) else { return false };
+        if !footer.ends_with(MAGIC) {
+            return false;
+        }
+        let start = le_u64(footer, 0).filter(|&start| start >= chunks_end).unwrap_or(u64::MAX);
+        let len = file_len.checked_sub(start).and_then(|len| usize::try_from(len).ok());
+        match len.map(|len| tail.len().checked_sub(len).and_then(|at| tail.get(at..))) {
+            None => false,
+            Some(Some(bytes)) => Self::decode(bytes, start).is_some(),
+            // Too long to be looked at.
+            Some(None) => true,
+        }
     }
 
     fn decode(bytes: &[u8], start: u64) -> Option<Self> {
@@ -154,12 +166,21 @@ impl Journal {
         bytes
     }
 
-    /// Makes the changes for good: journal, changes, and the journal is gone. The data that the changes refer to must be
-    /// synced already. `start` is beyond everything that is in use before or after.
-    pub(super) fn commit(&self, storage: &mut dyn Storage, start: u64) -> Result<()> {
-        storage.write_at(start, &self.encode(start))?;
-        storage.sync()?;
+    /// Puts the journal in place, which makes its changes valid. The data that they refer to must be synced already, and
+    /// `start` be beyond everything that is in use before or after.
+    pub(super) fn write(&self, storage: &mut dyn Storage, start: u64) -> Result<()> {
+        let written = storage.write_at(start, &self.encode(start)).and_then(|()| storage.sync());
+        written.map_err(|error| {
+            // Whoever is told of an error will try again: the changes must not come true behind their back.
+            let _ = storage.set_len(start);
+            error.into()
+        })
+    }
+
+    /// Makes the changes of a journal that was just put in place.
+    pub(super) fn finish(&self, storage: &mut dyn Storage) -> Result<()> {
         self.apply(storage)
+            .map_err(|error| error.within("the change is made, but its journal could not be cleared away"))
     }
 
     /// Makes the changes of a journal that is in place, and takes it away. Doing it again does no harm.

@@ -10,7 +10,7 @@ use crate::exec::Threads;
 /// The chunk size of the reference.
 pub(super) const DEFAULT_CHUNK_SIZE: usize = 1 << 20;
 /// The most that a chunk with a header of 16 bytes can hold.
-const MAX_CHUNK_SIZE: usize = i32::MAX as usize - 16;
+pub(super) const MAX_CHUNK_SIZE: usize = i32::MAX as usize - 16;
 /// For how many times its chunks a table of offsets has room, unless told otherwise.
 const DEFAULT_ROOM: u64 = 10;
 /// How many entries a table starts with when no one knows how many chunks there will be.
@@ -138,8 +138,15 @@ impl BloscpackOptions {
 
     /// What is written before the chunks, to a stream or to where it can be filled in later.
     pub(super) fn plan(&self, is_stream: bool) -> Result<Plan> {
+        let chunk_size = self.whole_chunk_size();
+        let last = self.nbytes.map(|nbytes| last_chunk(nbytes, chunk_size));
+        let nchunks = self.nbytes.map(|nbytes| nchunks(nbytes, chunk_size));
+        self.plan_for(is_stream, Sizes { chunk: Some(chunk_size), last }, nchunks)
+    }
+
+    /// The same for chunks of given sizes and number.
+    pub(super) fn plan_for(&self, is_stream: bool, sizes: Sizes, nchunks: Option<u64>) -> Result<Plan> {
         self.check(is_stream)?;
-        let checksum = self.chunk_checksum();
         let has_offsets = self.version != Version::V1 && self.offsets.unwrap_or(!is_stream);
         let section = match &self.metadata {
             Some(text) => metadata::encode(text, &self.metadata_options)?,
@@ -150,15 +157,11 @@ impl BloscpackOptions {
         } else {
             // A typesize that does not fit its byte is 1, as in the header of a chunk.
             let typesize = u8::try_from(self.chunk.typesize).unwrap_or(1);
-            FileHeader::later(self.version, checksum, typesize, has_offsets, self.metadata.is_some())
+            FileHeader::later(self.version, self.chunk_checksum(), typesize, has_offsets, self.metadata.is_some())
         };
-        let chunk_size = self.whole_chunk_size();
-        let nchunks = self.nbytes.map(|nbytes| nchunks(nbytes, chunk_size));
         let entries = if has_offsets { self.table_entries(nchunks) } else { 0 };
-        let room = entries.saturating_sub(nchunks.unwrap_or_default());
-        let last = self.nbytes.map(|nbytes| last_chunk(nbytes, chunk_size));
-        let sizes = Sizes { chunk: Some(chunk_size), last };
-        let header = header.with_counts(sizes, nchunks, if nchunks.is_some() { room } else { 0 });
+        let room = nchunks.map_or(0, |nchunks| entries.saturating_sub(nchunks));
+        let header = header.with_counts(sizes, nchunks, room);
         Ok(Plan { header, section, entries, room: self.room, nbytes: self.nbytes })
     }
 

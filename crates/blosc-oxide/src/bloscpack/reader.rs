@@ -1,7 +1,6 @@
 //! A file that is read: what it is, all of its data, or any part of it.
 
-use super::batch;
-use super::decode::{Decoding, Job, Jobs, Worker, read_chunk};
+use super::decode::Worker;
 use super::header::FileHeader;
 use super::index::Index;
 use super::journal::Recovered;
@@ -10,11 +9,9 @@ use super::metadata::Metadata;
 use super::offsets::Offsets;
 use crate::chunk::Header;
 use crate::error::{Result, bail, error};
-use crate::exec::{Threads, lock};
+use crate::exec::Threads;
 use crate::limits::Limits;
 use crate::storage::{FileStorage, ReadAt};
-use std::io::Write;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
@@ -62,27 +59,13 @@ impl ReadOptions {
 /// ```
 #[derive(Debug)]
 pub struct Bloscpack<S = FileStorage> {
-    source: Recovered<S>,
-    layout: Layout,
-    options: ReadOptions,
+    pub(super) source: Recovered<S>,
+    pub(super) layout: Layout,
+    pub(super) options: ReadOptions,
     offsets: OnceLock<Offsets>,
     index: OnceLock<Index>,
     /// Workers that are not at work, with the memory they keep.
-    idle: Mutex<Option<Vec<Mutex<Worker>>>>,
-}
-
-/// What [`Bloscpack::verify`] has found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Verified {
-    /// How many chunks there are.
-    pub nchunks: u64,
-    /// How many bytes they hold.
-    pub nbytes: u64,
-    /// What the offsets are worth.
-    pub offsets: Offsets,
-    /// How many bytes stand after the last chunk and belong to nothing.
-    pub trailing: u64,
+    pub(super) idle: Mutex<Option<Vec<Mutex<Worker>>>>,
 }
 
 impl Bloscpack<FileStorage> {
@@ -218,90 +201,6 @@ impl<S: ReadAt> Bloscpack<S> {
         Ok(self.place(index)?.header)
     }
 
-    /// A chunk as it is stored, its checksum verified.
-    ///
-    /// # Errors
-    /// As [`chunk_position`](Self::chunk_position); `ChecksumMismatch` if the chunk is damaged.
-    pub fn compressed_chunk(&self, index: u64) -> Result<Vec<u8>> {
-        read_chunk(&self.source, &self.place(index)?, &self.decoding())
-    }
-
-    /// The data of a chunk.
-    ///
-    /// # Errors
-    /// As [`compressed_chunk`](Self::compressed_chunk); `Corrupt` or `Unsupported` if it cannot be decoded.
-    pub fn chunk(&self, index: u64) -> Result<Vec<u8>> {
-        let mut data = Vec::new();
-        let place = self.place(index)?;
-        self.each_job(index..index + 1, |_| Ok(Job::new(place)), &mut |chunk| {
-            data.extend_from_slice(chunk);
-            Ok(())
-        })?;
-        Ok(data)
-    }
-
-    /// The data of this range of bytes; chunks without any of it are not read.
-    ///
-    /// # Errors
-    /// As [`chunk`](Self::chunk); `InvalidArgument` if the range is not inside the data, `LimitExceeded` if it is
-    /// longer than the limits allow.
-    pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>> {
-        self.check_range(&range)?;
-        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-        self.options.limits.check("a range of bytes", len)?;
-        let mut data = Vec::with_capacity(len);
-        self.each_part(range, |part| {
-            data.extend_from_slice(part);
-            Ok(())
-        })?;
-        Ok(data)
-    }
-
-    /// Fills `out` with the data from byte `start` on.
-    ///
-    /// # Errors
-    /// As [`read_range`](Self::read_range).
-    pub fn read_into(&self, start: u64, out: &mut [u8]) -> Result<()> {
-        let range = start..start.saturating_add(out.len() as u64);
-        self.check_range(&range)?;
-        let mut rest = out;
-        self.each_part(range, |part| {
-            let (now, later) = std::mem::take(&mut rest).split_at_mut(part.len());
-            now.copy_from_slice(part);
-            rest = later;
-            Ok(())
-        })
-    }
-
-    /// Writes all of the data to `out` and returns how much it was. Holds a few chunks at a time.
-    ///
-    /// # Errors
-    /// As [`chunk`](Self::chunk), and whatever `out` reports. All that comes before the damage has been written then.
-    pub fn copy_to(&self, mut out: impl Write) -> Result<u64> {
-        let mut nbytes = 0;
-        self.each_chunk(|data| {
-            nbytes += data.len() as u64;
-            Ok(out.write_all(data)?)
-        })?;
-        out.flush()?;
-        Ok(nbytes)
-    }
-
-    /// Decodes everything and verifies every checksum.
-    ///
-    /// # Errors
-    /// What the first damaged chunk reports. Offsets that are wrong are no error: nothing depends on them.
-    pub fn verify(&self) -> Result<Verified> {
-        let mut nbytes = 0;
-        self.each_chunk(|data| {
-            nbytes += data.len() as u64;
-            Ok(())
-        })?;
-        let nchunks = self.nchunks()?;
-        let trailing = self.layout.len.saturating_sub(self.end()?);
-        Ok(Verified { nchunks, nbytes, offsets: self.offsets()?, trailing })
-    }
-
     /// Where the last chunk ends.
     pub(super) fn end(&self) -> Result<u64> {
         match self.nchunks()?.checked_sub(1) {
@@ -316,14 +215,6 @@ impl<S: ReadAt> Bloscpack<S> {
             Offsets::Absent | Offsets::Sane => Ok(Vec::new()),
             Offsets::Unset | Offsets::Wrong => (0..count).map(|index| self.chunk_position(index)).collect(),
         }
-    }
-
-    fn check_range(&self, range: &Range<u64>) -> Result<()> {
-        let nbytes = self.nbytes()?;
-        if range.start > range.end || range.end > nbytes {
-            bail!(InvalidArgument, "bytes {}..{} are asked for, the file has {nbytes}", range.start, range.end);
-        }
-        Ok(())
     }
 
     /// Where a chunk is: by its offset if that can be right, else by going there.
@@ -360,103 +251,13 @@ impl<S: ReadAt> Bloscpack<S> {
         Ok((next == Ok(place.end)).then_some(place))
     }
 
-    fn index(&self) -> &Index {
+    pub(super) fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::build(&self.layout, &self.source))
     }
 
-    fn whole_index(&self) -> Result<&Index> {
+    pub(super) fn whole_index(&self) -> Result<&Index> {
         let index = self.index();
         index.check()?;
         Ok(index)
-    }
-
-    /// Calls `take` with the data of every chunk, in order. Chunks before a damaged one come through.
-    fn each_chunk(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let count = match self.layout.header.nchunks() {
-            Some(nchunks) => nchunks,
-            None => self.index().nchunks(),
-        };
-        self.each_job(0..count, |place| Ok(Job::new(place)), &mut take)?;
-        if self.is_length_known() { Ok(()) } else { self.index().check() }
-    }
-
-    /// Calls `take` with the parts of `range`, which is inside the data, in order.
-    fn each_part(&self, range: Range<u64>, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        if range.is_empty() {
-            return Ok(());
-        }
-        let chunks = self.chunk_of(range.start)?..self.chunk_of(range.end - 1)? + 1;
-        let part = |place: Place| {
-            let start = self.chunk_start(place.index)?;
-            let end = start + place.header.nbytes() as u64;
-            let inside = |at: u64| usize::try_from(at.clamp(start, end) - start).unwrap_or(usize::MAX);
-            Ok(Job::new(place).part(inside(range.start)..inside(range.end)))
-        };
-        self.each_job(chunks, part, &mut take)
-    }
-
-    /// The chunk that holds byte `at` of the data.
-    fn chunk_of(&self, at: u64) -> Result<u64> {
-        match (self.layout.header.nchunks(), self.layout.header.chunk_size()) {
-            (Some(_), Some(size)) => Ok(at / (size.max(1) as u64)),
-            _ => Ok(self.whole_index()?.chunk_of(at)),
-        }
-    }
-
-    /// The first byte of the data that is in a chunk.
-    fn chunk_start(&self, index: u64) -> Result<u64> {
-        match (self.layout.header.nchunks(), self.layout.header.chunk_size()) {
-            (Some(_), Some(size)) => Ok(index * size as u64),
-            _ => Ok(self.whole_index()?.range(index).map_or(0, |range| range.start)),
-        }
-    }
-
-    /// Decodes what `make` asks for of each of `chunks`, some at a time.
-    fn each_job(
-        &self,
-        chunks: Range<u64>,
-        make: impl Fn(Place) -> Result<Job>,
-        take: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let how = self.decoding();
-        let workers = self.workers();
-        let mut jobs = Jobs::default();
-        let mut next = chunks.start;
-        let mut result = Ok(());
-        while next < chunks.end && result.is_ok() {
-            let found = self.gather(&mut next, chunks.end, &make, &mut jobs);
-            result = jobs.run(Some(&self.source), &workers, &how, take).and(found);
-        }
-        self.put_back(workers);
-        result
-    }
-
-    /// Finds as many chunks from `next` on as are worked on at a time; after an error, those before it.
-    fn gather(&self, next: &mut u64, end: u64, make: impl Fn(Place) -> Result<Job>, jobs: &mut Jobs) -> Result<()> {
-        jobs.clear();
-        let mut at_once = 1;
-        while *next < end && jobs.len() < at_once {
-            let place = self.place(*next)?;
-            jobs.push(make(place)?);
-            if jobs.len() == 1 {
-                at_once = batch::chunks_at_once(&self.options.threads, place.header.nbytes());
-            }
-            *next += 1;
-        }
-        Ok(())
-    }
-
-    fn decoding(&self) -> Decoding {
-        let ReadOptions { limits, threads } = self.options.clone();
-        Decoding { checksum: self.layout.header.checksum(), limits, threads }
-    }
-
-    /// A team with the memory that it had the last time, unless another call is using it.
-    fn workers(&self) -> Vec<Mutex<Worker>> {
-        lock(&self.idle).take().unwrap_or_else(|| Worker::team(&self.options.threads))
-    }
-
-    fn put_back(&self, workers: Vec<Mutex<Worker>>) {
-        *lock(&self.idle) = Some(workers);
     }
 }

@@ -17,6 +17,9 @@ use std::io::{self, Read, Write};
 /// The length of what every chunk starts with; some go on with as much again.
 const CHUNK_HEADER_LEN: usize = 16;
 
+/// How much of what comes after the last chunk is looked at.
+const TAIL_LEN: usize = 4 << 20;
+
 /// What has come out of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -173,22 +176,15 @@ impl<R: Read> Input<R> {
 
     /// Reads up to the end; what comes after the last chunk is nothing, unless it is a journal.
     fn drain(&mut self) -> Result<()> {
+        let chunks_end = self.at;
         let mut tail = Vec::new();
-        let mut piece = vec![0; 64 << 10];
-        loop {
-            let came = match self.input.read(&mut piece) {
-                Ok(0) => break,
-                Ok(came) => came,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error.into()),
-            };
-            tail.extend_from_slice(&piece[..came]);
-            tail.drain(..tail.len().saturating_sub(8));
+        while self.up_to(TAIL_LEN, &mut tail)? > 0 {
+            tail.drain(..tail.len().saturating_sub(TAIL_LEN));
         }
-        if Journal::ends(&tail) {
+        if Journal::may_count(&tail, chunks_end, self.at) {
             bail!(
                 Unsupported,
-                "an append to this file was interrupted: recover the file, or open it in place of a stream"
+                "a change of this file was interrupted: recover the file, or open it in place of a stream"
             );
         }
         Ok(())

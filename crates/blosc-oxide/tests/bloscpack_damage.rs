@@ -1,0 +1,219 @@
+//! Cut at any byte, a file is an error; one flipped bit is found wherever a checksum is on; nothing panics.
+#![cfg(feature = "bloscpack")]
+
+use blosc_oxide::bloscpack::{
+    self, Bloscpack, BloscpackOptions, Checksum, MetadataOptions, Offsets, ReadOptions, Version,
+};
+use blosc_oxide::{Codec, ErrorKind, MemoryStorage, Options, Threads};
+use testkit::formula::generate;
+use testkit::golden::Golden;
+use testkit::mutate;
+use testkit::serde_json::json;
+
+fn data() -> Vec<u8> {
+    generate(&json!([{"kind": "walk", "n": 100, "w": 8, "seed": 1}, {"kind": "rand", "nbytes": 150, "seed": 2}]))
+        .unwrap()
+}
+
+fn options() -> BloscpackOptions {
+    BloscpackOptions::new(Options::new(8).codec(Codec::Lz4).threads(Threads::serial())).chunk_size(400)
+}
+
+fn quiet() -> ReadOptions {
+    ReadOptions::new().threads(Threads::serial())
+}
+
+/// Data and metadata.
+type Content = (Vec<u8>, Option<String>);
+
+/// What comes out, and whether the file knows how long it is.
+fn read(bytes: &[u8]) -> (blosc_oxide::Result<Content>, bool) {
+    match Bloscpack::with_options(MemoryStorage::new(bytes.to_vec()), quiet()) {
+        Ok(file) => {
+            let mut data = Vec::new();
+            let metadata = file.metadata().map(|metadata| metadata.text().to_owned());
+            (file.copy_to(&mut data).map(|_| (data, metadata)), file.is_length_known())
+        }
+        Err(error) => (Err(error), true),
+    }
+}
+
+fn read_stream(bytes: &[u8]) -> blosc_oxide::Result<Content> {
+    let mut data = Vec::new();
+    let unpacked = bloscpack::unpack(bytes, &mut data, &quiet())?;
+    Ok((data, unpacked.metadata.map(|metadata| metadata.text().to_owned())))
+}
+
+fn every_kind_of_file() -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let data = data();
+    for version in [Version::V1, Version::V2, Version::V3] {
+        for checksum in [Checksum::None, Checksum::Crc32, Checksum::Md5] {
+            for offsets in [false, true] {
+                if version == Version::V1 && (offsets || checksum != Checksum::None) {
+                    continue;
+                }
+                let options = options().version(version).checksum(checksum).offsets(offsets);
+                let label = format!("version {version}, {checksum}, offsets {offsets}");
+                files.push((label.clone(), bloscpack::pack_slice(&data, &options).unwrap()));
+                if !offsets {
+                    let mut stream = Vec::new();
+                    bloscpack::pack(&data[..], &mut stream, &options).unwrap();
+                    files.push((format!("{label}, streamed"), stream));
+                }
+            }
+        }
+    }
+    let metadata = options().metadata("{\"name\":\"value\"}").metadata_options(MetadataOptions::new().room(40));
+    files.push(("with metadata".to_owned(), bloscpack::pack_slice(&data, &metadata).unwrap()));
+    files
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_an_error() {
+    let data = data();
+    let mut cuts = 0;
+    for (label, whole) in every_kind_of_file() {
+        let record_ends: Vec<u64> = {
+            let file = Bloscpack::from_storage(MemoryStorage::new(whole.clone())).unwrap();
+            (0..file.nchunks().unwrap()).map(|index| file.chunk_position(index).unwrap()).collect()
+        };
+        for cut in mutate::prefixes(&whole) {
+            let (found, is_length_known) = read(cut);
+            let place = format!("{label}: {} of {} bytes", cut.len(), whole.len());
+            let is_between_chunks = record_ends[1..].contains(&(cut.len() as u64));
+            if is_between_chunks && label.ends_with("streamed") {
+                assert!(!is_length_known, "{place}");
+                let (found, _) = found.unwrap();
+                assert!(data.starts_with(&found) && found.len() < data.len(), "{place}");
+                continue;
+            }
+            let error = found.expect_err(&place);
+            assert_eq!(error.kind(), ErrorKind::Truncated, "{place}: {error}");
+            assert_eq!(read_stream(cut).expect_err(&place).kind(), ErrorKind::Truncated, "{place} as a stream");
+            cuts += 1;
+        }
+    }
+    assert!(cuts > 9_900, "only {cuts} cuts were made");
+}
+
+#[test]
+fn where_only_dead_bytes_are_cut_the_data_is_whole() {
+    let whole = bloscpack::pack_slice(&data(), &options()).unwrap();
+    let mut longer = whole.clone();
+    longer.extend([7; 100]);
+    for len in whole.len()..=longer.len() {
+        assert_eq!(read(&longer[..len]).0.unwrap().0, data(), "{len}");
+        assert_eq!(read_stream(&longer[..len]).unwrap().0, data(), "{len}");
+    }
+}
+
+#[test]
+fn a_range_before_the_damage_can_still_be_read() {
+    let whole = bloscpack::pack_slice(&data(), &options()).unwrap();
+    let cut = &whole[..whole.len() - 1];
+    let file = Bloscpack::from_storage(MemoryStorage::new(cut.to_vec())).unwrap();
+    assert_eq!(file.read_range(0..800).unwrap(), data()[..800]);
+    assert_eq!(file.read_range(700..801).unwrap_err().kind(), ErrorKind::Truncated);
+    let mut before = Vec::new();
+    assert!(file.copy_to(&mut before).is_err());
+    assert_eq!(before, data()[..800], "what comes before the damage has been written");
+}
+
+/// The parts of a file that a checksum covers, and the checksums.
+fn covered(bytes: &[u8]) -> Vec<usize> {
+    let file = Bloscpack::from_storage(MemoryStorage::new(bytes.to_vec())).unwrap();
+    let first = usize::try_from(file.chunk_position(0).unwrap()).unwrap();
+    let mut places: Vec<usize> = (first..bytes.len()).collect();
+    if let Some(metadata) = file.metadata() {
+        let start = 64 + metadata.room();
+        places.extend(64..64 + metadata.stored_len());
+        places.extend(start..start + metadata.checksum().len());
+    }
+    places
+}
+
+#[test]
+fn one_flipped_bit_is_found_wherever_a_checksum_is_on() {
+    let mut flips = 0;
+    for checksum in Checksum::ALL.into_iter().skip(1) {
+        for offsets in [false, true] {
+            for level in [0, 6] {
+                let how = MetadataOptions::new().checksum(checksum).level(level).room(100);
+                let text = "{\"name\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}";
+                let options = options().checksum(checksum).offsets(offsets).metadata(text).metadata_options(how);
+                let good = bloscpack::pack_slice(&data(), &options).unwrap();
+                for at in covered(&good) {
+                    for bit in 0..8 {
+                        let mut bad = good.clone();
+                        bad[at] ^= 1 << bit;
+                        let place = format!("{checksum}, offsets {offsets}, level {level}: bit {bit} of byte {at}");
+                        assert!(read(&bad).0.is_err(), "{place}");
+                        assert!(read_stream(&bad).is_err(), "{place}, as a stream");
+                        flips += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(flips > 100_000, "only {flips} bits were flipped");
+}
+
+#[test]
+fn a_flipped_bit_elsewhere_never_gives_other_data() {
+    for offsets in [false, true] {
+        let how = MetadataOptions::new().room(100);
+        let options = options().offsets(offsets).checksum(Checksum::Crc32).metadata("{\"a\":1}").metadata_options(how);
+        let good = bloscpack::pack_slice(&data(), &options).unwrap();
+        let expected = read(&good).0.unwrap();
+        for mutant in mutate::single_byte(&good, 0..good.len()) {
+            for found in [read(&mutant.bytes).0, read_stream(&mutant.bytes)].into_iter().flatten() {
+                assert!(found == expected, "offsets {offsets}: {}", mutant.what);
+            }
+        }
+    }
+}
+
+#[test]
+fn wrong_offsets_are_noticed_and_not_needed() {
+    let good = bloscpack::pack_slice(&data(), &options().checksum(Checksum::None)).unwrap();
+    let positions: Vec<i64> =
+        Bloscpack::from_storage(MemoryStorage::new(good.clone())).unwrap().stored_offsets().unwrap();
+    let wrong = [
+        (vec![-1, -1, -1], Offsets::Unset),
+        (vec![positions[0], -1, positions[2]], Offsets::Wrong),
+        (vec![positions[1], positions[1], positions[2]], Offsets::Wrong),
+        (vec![positions[0], positions[2], positions[1]], Offsets::Wrong),
+        (vec![i64::MAX, i64::MIN, 0], Offsets::Wrong),
+        // Nothing is wrong with these as numbers; that no chunk is there is found when it is looked for.
+        (vec![positions[0], positions[1] + 8, positions[2]], Offsets::Sane),
+        (vec![positions[0], positions[1], positions[2] + 100_000], Offsets::Sane),
+    ];
+    for (offsets, state) in wrong {
+        let mut bytes = good.clone();
+        for (index, offset) in offsets.iter().enumerate() {
+            bytes[32 + 8 * index..40 + 8 * index].copy_from_slice(&offset.to_le_bytes());
+        }
+        let file = Bloscpack::from_storage(MemoryStorage::new(bytes.clone())).unwrap();
+        assert_eq!(file.offsets().unwrap(), state, "{offsets:?}");
+        assert_eq!(file.stored_offsets().unwrap(), offsets);
+        for start in 0..data().len() {
+            let end = (start + 7).min(data().len());
+            assert_eq!(file.read_range(start as u64..end as u64).unwrap(), data()[start..end], "{offsets:?}");
+        }
+        assert_eq!(read(&bytes).0.unwrap().0, data(), "{offsets:?}");
+    }
+}
+
+#[test]
+fn mutants_of_golden_files_never_panic() {
+    let golden = Golden::shared().unwrap_or_else(Golden::repository);
+    for entry in golden.entries("bloscpack") {
+        let good = entry.read();
+        let start = mutate::single_byte(&good, 0..64.min(good.len()));
+        for mutant in start.chain(mutate::random_bytes(&good, 60, 7)) {
+            let _ = read(&mutant.bytes);
+            let _ = read_stream(&mutant.bytes);
+        }
+    }
+}
