@@ -47,7 +47,8 @@ impl Case {
     }
 
     fn write(&self, directory: &Path) -> Value {
-        let mut storage = MemoryStorage::new(bloscpack::pack_slice(&self.plain, &self.options).expect("it can be packed"));
+        let mut storage =
+            MemoryStorage::new(bloscpack::pack_slice(&self.plain, &self.options).expect("it can be packed"));
         let mut plain = self.plain.clone();
         for part in &self.appended {
             bloscpack::append(&mut storage, &part[..], &AppendOptions::new()).expect("it can be appended");
@@ -71,7 +72,8 @@ fn cases() -> Vec<Case> {
         }
         for level in [0, 6] {
             let how = MetadataOptions::new().checksum(checksum).level(level).room(2000);
-            let metadata = json!({"gr\u{f6}\u{df}e": "\u{2603}", "list": [1, 2.5, null, true], "text": "x".repeat(100)});
+            let metadata =
+                json!({"gr\u{f6}\u{df}e": "\u{2603}", "list": [1, 2.5, null, true], "text": "x".repeat(100)});
             let case = Case::new(format!("meta-{checksum}-{level}"), data(5_000), base());
             cases.push(case.metadata(metadata, how));
         }
@@ -148,7 +150,8 @@ pub(crate) fn convert_npy(directory: &str) -> usize {
 fn convert(npy: &Path) {
     let options = BloscpackOptions::new(Options::new(1)).chunk_size(4096);
     let mut storage = MemoryStorage::default();
-    bloscpack::pack_npy(fs::File::open(npy).expect("it can be opened"), &mut storage, &options).expect("it is an array");
+    bloscpack::pack_npy(fs::File::open(npy).expect("it can be opened"), &mut storage, &options)
+        .expect("it is an array");
     fs::write(npy.with_extension("blp"), storage.as_bytes()).expect("it can be written");
     let mut back = Vec::new();
     let file = Bloscpack::from_storage(storage).expect("what was packed can be read");
@@ -175,9 +178,9 @@ fn read_one(directory: &Path, row: &mut Value) -> Result<(), String> {
     if row["sha256"] != sha256_hex(&plain) {
         return Err(format!("{name}: other bytes"));
     }
-    let metadata = file.metadata().map_or(Value::Null, |metadata| {
-        serde_json::from_str(metadata.text()).expect("metadata is JSON")
-    });
+    let metadata = file
+        .metadata()
+        .map_or(Value::Null, |metadata| serde_json::from_str(metadata.text()).expect("metadata is JSON"));
     if row["metadata"] != metadata {
         return Err(format!("{name}: other metadata, {metadata}"));
     }
