@@ -270,6 +270,8 @@ fn appends_to_other_kinds_of_files_are_safe() {
     aborted[32..32 + 33 * 8].fill(0xff);
     let mut with_garbage = packed(options());
     with_garbage.extend(data(3_000, 9));
+    let mut with_much_garbage = packed(options().checksum(Checksum::None));
+    with_much_garbage.extend(data(100_000, 9));
     let metadata = packed(options().metadata("{\"n\":10000,\"x\":\"some more room\"}"));
     let with_metadata = AppendOptions::new().metadata("{\"n\":40000}");
     check_all(&[
@@ -278,6 +280,7 @@ fn appends_to_other_kinds_of_files_are_safe() {
         append_change("version 2", second, 30_000, AppendOptions::new()),
         append_change("offsets of -1", aborted, 30_000, AppendOptions::new()),
         append_change("garbage at the end", with_garbage, 30_000, AppendOptions::new()),
+        append_change("more garbage than is appended", with_much_garbage, 500, AppendOptions::new()),
         append_change("metadata at the same time", metadata, 30_000, with_metadata),
     ]);
 }

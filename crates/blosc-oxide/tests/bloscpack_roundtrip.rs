@@ -374,6 +374,35 @@ fn limits_hold_for_chunks_ranges_and_metadata() {
     assert_eq!(file.copy_to(std::io::sink()).unwrap(), 50_000);
 }
 
+#[test]
+fn lists_of_chunks_are_bounded_too() {
+    let bytes = bloscpack::pack_slice(&data(20_000), &BloscpackOptions::new(Options::new(1)).chunk_size(1)).unwrap();
+    let how = ReadOptions::new().limits(Limits::new().max_allocation(50_000));
+    let file = Bloscpack::with_options(MemoryStorage::new(bytes.clone()), how.clone()).unwrap();
+    assert_eq!(file.stored_offsets().unwrap_err().kind(), ErrorKind::LimitExceeded);
+    assert_eq!(file.read_range(19_999..20_000).unwrap().len(), 1, "offsets are read one by one");
+    let mut without_offsets = MemoryStorage::default();
+    bloscpack::rewrite(&file, &mut without_offsets, &options().offsets(false)).unwrap();
+    let file = Bloscpack::with_options(without_offsets, how).unwrap();
+    assert_eq!(file.read_range(19_999..20_000).unwrap_err().kind(), ErrorKind::LimitExceeded);
+}
+
+#[test]
+fn an_open_file_can_be_shared_between_threads() {
+    let data = data(100_000);
+    let file = open(&bloscpack::pack_slice(&data, &options()).unwrap());
+    std::thread::scope(|scope| {
+        for start in 0..8 {
+            let (file, data) = (&file, &data);
+            scope.spawn(move || {
+                for at in (start * 1000..90_000).step_by(7777) {
+                    assert!(file.read_range(at as u64..at as u64 + 5000).unwrap() == data[at..at + 5000]);
+                }
+            });
+        }
+    });
+}
+
 /// An .npy file as NumPy itself writes it.
 fn npy(header: &str, data: &[u8]) -> Vec<u8> {
     let mut npy = b"\x93NUMPY\x01\x00".to_vec();

@@ -209,6 +209,10 @@ fn extend<'a>(
         return without_data(storage, &layout, options).map(|summary| (summary, false));
     }
     let (old, carried, chunk) = read_old(storage, &layout, options)?;
+    // A journal is looked for at the end of the file, so nothing may stand behind it.
+    if layout.len > old.end {
+        storage.set_len(old.end)?;
+    }
     let section = match &options.metadata {
         Some(json) => Some(edit::metadata_patch(storage, &layout, json)?),
         None => None,

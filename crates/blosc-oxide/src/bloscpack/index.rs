@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, Walk};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
 use crate::storage::ReadAt;
 use std::ops::Range;
 
@@ -23,10 +24,11 @@ struct Entry {
 }
 
 impl Index {
-    pub(super) fn build(layout: &Layout, source: &dyn ReadAt) -> Self {
+    pub(super) fn build(layout: &Layout, source: &dyn ReadAt, limits: Limits) -> Self {
         let mut index = Self { entries: Vec::new(), nbytes: 0, failure: None };
         for place in Walk::new(layout, source) {
-            match place {
+            let bytes = index.entries.len().saturating_mul(size_of::<Entry>());
+            match limits.check("the list of all chunks", bytes).and(place) {
                 Ok(place) => {
                     index.entries.push(Entry { at: place.at, start: index.nbytes });
                     index.nbytes = index.nbytes.saturating_add(place.header.nbytes() as u64);

@@ -1,4 +1,28 @@
 //! Bloscpack files (`.blp`): data of any length in Blosc1 chunks, with checksums, offsets and metadata.
+//!
+//! ```
+//! use blosc_oxide::bloscpack::{self, AppendOptions, Bloscpack, BloscpackOptions, Checksum};
+//! use blosc_oxide::{Codec, Options};
+//! # let path = std::env::temp_dir().join(format!("blosc-oxide-doc-{}.blp", std::process::id()));
+//!
+//! let options = BloscpackOptions::new(Options::new(8).codec(Codec::Zstd)).checksum(Checksum::Sha256);
+//! bloscpack::pack_to_file(&[7; 3_000_000][..], &path, &options)?;
+//! bloscpack::append_to_file(&path, &[8; 1_000_000][..], &AppendOptions::new())?;
+//!
+//! let file = Bloscpack::open(&path)?;
+//! assert_eq!(file.nbytes()?, 4_000_000);
+//! assert_eq!(file.read_range(2_999_999..3_000_001)?, [7, 8]);
+//! # drop(file);
+//! # std::fs::remove_file(&path)?;
+//! # Ok::<(), blosc_oxide::Error>(())
+//! ```
+//!
+//! * [`Bloscpack`] reads a file, [`unpack`] a stream.
+//! * [`pack`] writes a stream, [`pack_to_file`] and [`pack_to_storage`] write where header and offsets can be filled in,
+//!   and [`BloscpackWriter`] takes data piece by piece for both.
+//! * [`append`], [`replace_metadata`] and [`rewrite`] change files; [`recover`] is for those that a crash has left.
+//! * [`NumpyArray`], [`pack_npy`] and [`Bloscpack::copy_to_npy`] are for NumPy.
+
 mod append;
 mod batch;
 mod checksum;

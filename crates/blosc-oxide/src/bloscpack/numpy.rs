@@ -17,8 +17,8 @@ const CONTAINER: &str = "numpy";
 const NPY_MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// What stands before the data of an .npy file has a multiple of this length.
 const NPY_ALIGN: usize = 64;
-/// NumPy itself refuses much shorter headers.
-const MAX_NPY_HEADER: usize = 16 << 20;
+/// The longest description of an array that is looked at. NumPy itself refuses much shorter ones.
+const MAX_DESCRIPTION: usize = 16 << 20;
 
 /// In which order the items of an array are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -123,6 +123,7 @@ impl NumpyArray {
     /// # Errors
     /// `Corrupt` or `Unsupported` if it is, but cannot be understood.
     pub fn from_json(json: &str) -> Result<Option<Self>> {
+        check_len(json.len())?;
         let json = Json::parse(json)?;
         if json.get("container").and_then(Json::as_str) != Some(CONTAINER) {
             return Ok(None);
@@ -159,9 +160,7 @@ impl NumpyArray {
             _ => bail!(Unsupported, "version {major}.{minor} is not one of 1.0 to 3.0"),
         };
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        if len > MAX_NPY_HEADER {
-            bail!(LimitExceeded, "the header has {len} bytes, {MAX_NPY_HEADER} are allowed");
-        }
+        check_len(len)?;
         let bytes = read_vec(input, len)?;
         let text = if major == 3 {
             String::from_utf8(bytes).map_err(|_| error!(Corrupt, "the header is no UTF-8"))?
@@ -236,6 +235,13 @@ impl Metadata {
     pub fn numpy(&self) -> Result<Option<NumpyArray>> {
         NumpyArray::from_json(self.text())
     }
+}
+
+fn check_len(len: usize) -> Result<()> {
+    if len > MAX_DESCRIPTION {
+        bail!(LimitExceeded, "the description of the array has {len} bytes, {MAX_DESCRIPTION} are allowed");
+    }
+    Ok(())
 }
 
 fn read_array<const N: usize>(input: &mut impl Read) -> Result<[u8; N]> {

@@ -6,7 +6,7 @@ use super::index::Index;
 use super::journal::Recovered;
 use super::layout::{Layout, Place};
 use super::metadata::Metadata;
-use super::offsets::Offsets;
+use super::offsets::{ENTRY_LEN, Offsets};
 use crate::chunk::Header;
 use crate::error::{Result, bail, error};
 use crate::exec::Threads;
@@ -138,7 +138,11 @@ impl<S: ReadAt> Bloscpack<S> {
     /// If they cannot be read, or the number of chunks is not known and cannot be found.
     pub fn stored_offsets(&self) -> Result<Vec<i64>> {
         match self.layout.table {
-            Some(table) => table.stored(&self.source, self.nchunks()?),
+            Some(table) => {
+                let nchunks = self.nchunks()?;
+                self.check_list(nchunks)?;
+                table.stored(&self.source, nchunks)
+            }
             None => Ok(Vec::new()),
         }
     }
@@ -213,8 +217,16 @@ impl<S: ReadAt> Bloscpack<S> {
     pub(super) fn positions_to_fill_in(&self, count: u64) -> Result<Vec<u64>> {
         match self.offsets()? {
             Offsets::Absent | Offsets::Sane => Ok(Vec::new()),
-            Offsets::Unset | Offsets::Wrong => (0..count).map(|index| self.chunk_position(index)).collect(),
+            Offsets::Unset | Offsets::Wrong => {
+                self.check_list(count)?;
+                (0..count).map(|index| self.chunk_position(index)).collect()
+            }
         }
+    }
+
+    fn check_list(&self, nchunks: u64) -> Result<()> {
+        let bytes = usize::try_from(nchunks.saturating_mul(ENTRY_LEN)).unwrap_or(usize::MAX);
+        self.options.limits.check("the list of all offsets", bytes)
     }
 
     /// Where a chunk is: by its offset if that can be right, else by going there.
@@ -252,7 +264,7 @@ impl<S: ReadAt> Bloscpack<S> {
     }
 
     pub(super) fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::build(&self.layout, &self.source))
+        self.index.get_or_init(|| Index::build(&self.layout, &self.source, self.options.limits))
     }
 
     pub(super) fn whole_index(&self) -> Result<&Index> {
