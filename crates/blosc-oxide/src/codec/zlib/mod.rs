@@ -4,6 +4,8 @@ use crate::error::{Result, bail};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
 
 const WINDOW_BITS: u8 = 15;
+/// How much of an abandoned stream is thrown away at a time.
+const DRAIN_LEN: usize = 4096;
 
 /// A deflate stream, kept for the level it was made for.
 pub(super) struct Encoder {
@@ -24,8 +26,23 @@ impl Encoder {
         }
         match self.stream.compress(src, dst, DeflateFlush::Finish) {
             Ok(Status::StreamEnd) => usize::try_from(self.stream.total_out()).ok(),
-            _ => None,
+            _ => {
+                self.abandon();
+                None
+            }
         }
+    }
+
+    /// Ends a stream that did not fit. The library's reset does not forget a block that was left open: the next stream
+    /// would go on in the middle of it.
+    fn abandon(&mut self) {
+        let mut rest = [0; DRAIN_LEN];
+        while let Ok(status) = self.stream.compress(&[], &mut rest, DeflateFlush::Finish) {
+            if status == Status::StreamEnd {
+                return;
+            }
+        }
+        *self = Self::new(self.level);
     }
 }
 
