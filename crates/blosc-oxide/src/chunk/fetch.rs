@@ -50,7 +50,7 @@ pub(crate) fn fetch(
 ) -> Result<Header> {
     let FetchBuffer { bytes, dirty } = buffer;
     let header = Header::parse(bytes.get(..read).unwrap_or_default())?;
-    dirty.push(0..read);
+    mark(dirty, 0..read);
     if bytes.len() < header.cbytes() {
         // No memory for a chunk that is not there.
         read_part(header.cbytes().saturating_sub(1), &mut [0])?;
@@ -68,7 +68,7 @@ impl Fetch<'_> {
         if is_whole || self.header.has_vlblocks() || self.header.special().is_some() {
             self.read_up_to(self.header.cbytes())?;
             self.dirty.retain(|range| range.end > self.bytes.len());
-            self.dirty.push(0..self.bytes.len());
+            mark(self.dirty, 0..self.bytes.len());
             return Ok(());
         }
         self.clean();
@@ -141,7 +141,7 @@ impl Fetch<'_> {
         let end = range.end.min(self.bytes.len());
         match self.bytes.get_mut(start..end) {
             Some(part) if !part.is_empty() => {
-                self.dirty.push(start..end);
+                mark(self.dirty, start..end);
                 (self.read_part)(start, part)
             }
             _ => Ok(()),
@@ -156,6 +156,32 @@ impl Fetch<'_> {
         }
         let len = self.bytes.len();
         self.dirty.retain(|range| range.end > len);
-        self.dirty.push(0..self.read);
+        mark(self.dirty, 0..self.read);
+    }
+}
+
+/// Adds a range to those that are dirty. What one range covers another need not, or the list would grow with every read.
+fn mark(dirty: &mut Vec<Range<usize>>, range: Range<usize>) {
+    if !dirty.iter().any(|other| other.start <= range.start && range.end <= other.end) {
+        dirty.retain(|other| other.start < range.start || range.end < other.end);
+        dirty.push(range);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_many_small_chunks_marks_little() {
+        let chunk = crate::chunk::Compressor::new(crate::chunk::Options::new(1)).unwrap().compress(&[7; 100]).unwrap();
+        let mut buffer = FetchBuffer { bytes: chunk.clone(), ..FetchBuffer::default() };
+        buffer.bytes.resize(4096, 1);
+        for _ in 0..100 {
+            for range in [0..100, 5..6] {
+                fetch(&mut buffer, 4096, std::slice::from_ref(&range), &|_, _| Ok(())).unwrap();
+            }
+        }
+        assert!(buffer.dirty.len() <= 2, "{:?}", buffer.dirty);
     }
 }
