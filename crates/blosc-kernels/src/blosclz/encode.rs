@@ -1,7 +1,7 @@
 //! The encoder: one candidate per hash, greedy, after a probe that tells whether compressing is worth it.
 
-use crate::lz::literals::copy_literals;
-use crate::lz::matching::{MAX_INPUT, Positions, common_length, hash4, word4};
+use crate::lz::matching::{common_length, hash4, low4};
+use crate::lz::window::{Key, MAX_INPUT, Positions, Window};
 
 /// Slots of the table at the highest levels.
 const SLOTS: usize = 1 << 14;
@@ -29,7 +29,7 @@ const STREAM_MARK: u8 = 1 << 5;
 /// Keeps its table between calls, which saves clearing it; what a call returns depends on its arguments only.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    table: Positions<SLOTS>,
+    table: Positions<u32, SLOTS>,
 }
 
 impl Default for Encoder {
@@ -54,73 +54,83 @@ impl Encoder {
         if !(MIN_INPUT..=MAX_INPUT).contains(&src.len()) || dst.len() < MIN_OUTPUT {
             return None;
         }
-        if !self.sample_is_worth_it(src, level) {
-            return None;
+        match level {
+            1 => encode::<12>(&mut self.table, src, dst, level),
+            2 => encode::<13>(&mut self.table, src, dst, level),
+            _ => encode::<14>(&mut self.table, src, dst, level),
         }
-        self.encode(src, dst, level)
-    }
-
-    /// Whether a sample at the end of `src` compresses as well as `level` demands.
-    fn sample_is_worth_it(&mut self, src: &[u8], level: u8) -> bool {
-        let part = src.len() / sampled_part(level);
-        let bits = hash_bits(level);
-        let sample = &src[src.len() - part..];
-        let sample = &sample[..part.min(1 << bits)];
-        let (consumed, cost) = self.sample_cost(sample, bits);
-        consumed * 100 >= cost * wanted_percent(level)
-    }
-
-    /// How many bytes of `sample` were looked at, and how many bytes they would take.
-    fn sample_cost(&mut self, sample: &[u8], bits: u32) -> (usize, usize) {
-        let mut search = Search::new(&mut self.table, sample, bits);
-        let mut cost = 1 + FIRST_LITERALS;
-        let mut run = FIRST_LITERALS;
-        let mut at = 0;
-        while let Some(found) = search.next_match::<true>(at, search.end()) {
-            let literals = found.at - at;
-            cost += literals + (run + literals) / MAX_RUN;
-            if (run + literals).is_multiple_of(MAX_RUN) {
-                cost -= 1;
-            }
-            cost += if found.distance < FAR_DISTANCE { 2 } else { 4 } + extension_length(found.length) + 1;
-            run = 0;
-            at = found.at + found.length;
-            search.remember(at);
-            at += 2;
-        }
-        let end = search.end().max(at);
-        let literals = end - at;
-        (end, cost + literals + (run + literals) / MAX_RUN)
-    }
-
-    fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
-        let mut search = Search::new(&mut self.table, src, hash_bits(level));
-        let mut writer = Writer::new(dst);
-        let mut anchor = 0;
-        let mut at = FIRST_LITERALS;
-        while let Some(found) = search.next_match::<false>(at, search.end()) {
-            writer.literals(src, anchor, found.at)?;
-            writer.back_reference(found.distance, found.length)?;
-            at = found.at + found.length;
-            search.remember(at);
-            if level == 9 {
-                search.remember_three(at + 1);
-            }
-            at += 2;
-            anchor = at;
-        }
-        writer.literals(src, anchor, src.len())?;
-        writer.finish()
     }
 }
 
-/// Bits of the hashes at a level.
-fn hash_bits(level: u8) -> u32 {
-    match level {
-        1 => 12,
-        2 => 13,
-        _ => 14,
+fn encode<const BITS: u32>(table: &mut Positions<u32, SLOTS>, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+    let part = src.len() / sampled_part(level);
+    let sample = &src[src.len() - part..];
+    if !is_worth_it::<BITS>(table, &sample[..part.min(1 << BITS)], wanted_percent(level)) {
+        return None;
     }
+    let mut search = Search::<BITS>::new(table, src)?;
+    let mut writer = Writer::new(dst);
+    let mut anchor = 0;
+    let mut at = FIRST_LITERALS;
+    while let Some(found) = search.next_match::<false>(at, search.end.min(anchor + writer.room())) {
+        writer.sequence(src, anchor, &found)?;
+        let boundary = found.at + found.length;
+        at = boundary + 2;
+        anchor = at;
+        if at >= search.end {
+            break;
+        }
+        let word = search.window.word(boundary);
+        search.window.remember_as(word, boundary);
+        if level == 9 {
+            search.window.remember_as(word << 32 >> 40, boundary + 1);
+        }
+    }
+    writer.finish(&src[anchor..])
+}
+
+/// Whether `sample` would shrink so much that it has `wanted` percent of its compressed length.
+///
+/// Stops as soon as the rest of the sample cannot change the answer.
+fn is_worth_it<const BITS: u32>(table: &mut Positions<u32, SLOTS>, sample: &[u8], wanted: usize) -> bool {
+    let Some(mut search) = Search::<BITS>::new(table, sample) else { return false };
+    let most = sample.len() * 100 / wanted;
+    let mut cost = 1 + FIRST_LITERALS;
+    let mut run = FIRST_LITERALS;
+    let mut at = 0;
+    while cost <= most
+        && let Some(found) = search.next_match::<true>(at, search.end.min(at + most - cost + 2))
+    {
+        cost += sequence_cost(run, found.at - at, &found);
+        run = 0;
+        let boundary = found.at + found.length;
+        at = boundary + 2;
+        let rest = search.end.saturating_sub(at);
+        if rest == 0 || worst_cost(cost, rest) * wanted <= search.end * 100 {
+            break;
+        }
+        search.window.remember(boundary);
+    }
+    let consumed = search.end.max(at);
+    cost += consumed - at + (run + consumed - at) / MAX_RUN;
+    consumed * 100 >= cost * wanted
+}
+
+/// What `count` literals after `run` others, and the match that follows them, add to the cost.
+///
+/// The opcode of a run of literals is counted when the run starts, so it is taken back if there is no literal.
+#[inline(always)]
+fn sequence_cost(run: usize, count: usize, found: &Found) -> usize {
+    let total = run + count;
+    let unused = usize::from(total.is_multiple_of(MAX_RUN));
+    let reference = if found.distance < FAR_DISTANCE { 2 } else { 4 } + extension_length(found.length);
+    count + total / MAX_RUN + reference + 1 - unused
+}
+
+/// A bound of the cost if `rest` more bytes turn out as bad as they can: all literals, and a match at their end.
+#[inline(always)]
+fn worst_cost(cost: usize, rest: usize) -> usize {
+    cost + rest + rest / MAX_RUN + 7
 }
 
 /// What part of the input the sample is taken from: the last `1 / n`.
@@ -152,54 +162,42 @@ struct Found {
     length: usize,
 }
 
-struct Search<'a> {
-    table: &'a mut Positions<SLOTS>,
-    src: &'a [u8],
-    bits: u32,
+/// Four bytes, hashed to `BITS` bits.
+struct Word<const BITS: u32>;
+
+impl<const BITS: u32> Key<SLOTS> for Word<BITS> {
+    #[inline(always)]
+    fn slot(word: u64) -> usize {
+        hash4(low4(word), BITS)
+    }
 }
 
-impl<'a> Search<'a> {
-    fn new(table: &'a mut Positions<SLOTS>, src: &'a [u8], bits: u32) -> Self {
-        table.start(src.len());
-        Self { table, src, bits }
-    }
-
+struct Search<'a, const BITS: u32> {
+    src: &'a [u8],
+    window: Window<'a, Word<BITS>, u32, SLOTS>,
     /// Where the search for matches ends.
-    fn end(&self) -> usize {
-        self.src.len().saturating_sub(MATCH_MARGIN)
+    end: usize,
+}
+
+impl<'a, const BITS: u32> Search<'a, BITS> {
+    fn new(table: &'a mut Positions<u32, SLOTS>, src: &'a [u8]) -> Option<Self> {
+        let end = src.len().checked_sub(MATCH_MARGIN)?;
+        Some(Self { src, window: Window::new(table, src)?, end })
     }
 
     /// The first match worth encoding at or after `at` and before `stop`; `SAMPLING` also takes short far ones.
     #[inline(always)]
-    fn next_match<const SAMPLING: bool>(&mut self, mut at: usize, stop: usize) -> Option<Found> {
+    fn next_match<const SAMPLING: bool>(&mut self, at: usize, stop: usize) -> Option<Found> {
         let src = self.src;
-        while at < stop {
-            let word = word4(src, at);
-            let from = self.table.replace(hash4(word, self.bits), at);
-            if word4(src, from) == word {
-                let distance = at - from;
-                if distance != 0 && distance < DISTANCE_LIMIT {
-                    let length = encoded_length(src, from, at);
-                    if length >= 4 && (SAMPLING || length > 5 || distance < FAR_DISTANCE) {
-                        return Some(Found { at, distance, length });
-                    }
-                }
+        self.window.scan(at, stop, |at, from| {
+            let distance = at - from;
+            if distance == 0 || distance >= DISTANCE_LIMIT {
+                return None;
             }
-            at += 1;
-        }
-        None
-    }
-
-    /// Lets the four bytes at `at` be found.
-    #[inline(always)]
-    fn remember(&mut self, at: usize) {
-        self.table.set(hash4(word4(self.src, at), self.bits), at);
-    }
-
-    /// Lets the three bytes at `at`, followed by a zero, be found.
-    #[inline(always)]
-    fn remember_three(&mut self, at: usize) {
-        self.table.set(hash4(word4(self.src, at - 1) >> 8, self.bits), at);
+            let length = encoded_length(src, from, at);
+            let worth_it = length >= 4 && (SAMPLING || length > 5 || distance < FAR_DISTANCE);
+            worth_it.then_some(Found { at, distance, length })
+        })
     }
 }
 
@@ -229,55 +227,105 @@ impl<'a> Writer<'a> {
         Self { dst, written: 0 }
     }
 
-    /// Appends the literals of `src` from `start` to `end`.
+    /// How many bytes can still be written.
     #[inline(always)]
-    fn literals(&mut self, src: &[u8], start: usize, end: usize) -> Option<()> {
-        let count = end - start;
-        let needed = count + count.div_ceil(MAX_RUN);
-        if self.dst.len() - self.written <= needed {
-            return None;
+    fn room(&self) -> usize {
+        self.dst.len() - self.written
+    }
+
+    /// Appends the literals of `src` from `anchor` to the match, and the match.
+    #[inline(always)]
+    fn sequence(&mut self, src: &[u8], anchor: usize, found: &Found) -> Option<()> {
+        let count = found.at - anchor;
+        if count <= MAX_RUN
+            && let Some(out) = self.dst[self.written..].first_chunk_mut::<{ MAX_RUN + 2 }>()
+            && let Some(literals) = src[anchor..].first_chunk::<MAX_RUN>()
+        {
+            out[0] = low_byte(count.wrapping_sub(1) & 255);
+            out[1..1 + MAX_RUN].copy_from_slice(literals);
+            self.written += count + usize::from(count > 0);
+        } else {
+            self.written = put_literals(self.dst, self.written, &src[anchor..found.at])?;
         }
-        let mut at = start;
-        while at < end {
-            let run = (end - at).min(MAX_RUN);
-            self.dst[self.written] = low_byte(run - 1);
-            copy_literals(src, at, self.dst, self.written + 1, run);
-            self.written += 1 + run;
-            at += run;
-        }
-        Some(())
+        self.reference(found.distance, found.length)
     }
 
     /// Appends a match.
     #[inline(always)]
-    fn back_reference(&mut self, distance: usize, length: usize) -> Option<()> {
-        let far = distance >= FAR_DISTANCE;
-        let extension = extension_length(length);
-        let needed = if far { 4 } else { 2 } + extension;
-        if self.dst.len() - self.written <= needed {
-            return None;
-        }
-        let out = &mut self.dst[self.written..][..needed];
-        self.written += needed;
-        let (high, low) = if far { (31, 255) } else { ((distance - 1) >> 8, (distance - 1) & 255) };
-        out[0] = low_byte(length.min(LONG_MATCH) << 5 | high);
-        if extension > 0 {
-            out[1..extension].fill(255);
-            out[extension] = low_byte((length - LONG_MATCH) % 255);
-        }
-        out[extension + 1] = low_byte(low);
-        if far {
-            let beyond = distance - FAR_DISTANCE;
-            out[extension + 2] = low_byte(beyond >> 8);
-            out[extension + 3] = low_byte(beyond & 255);
+    fn reference(&mut self, distance: usize, length: usize) -> Option<()> {
+        if length < LONG_MATCH + 255
+            && let Some(out) = self.dst[self.written..].first_chunk_mut::<8>()
+        {
+            let (high, rest, rest_length) = distance_bytes(distance);
+            let extended = usize::from(length >= LONG_MATCH);
+            out[0] = low_byte(length.min(LONG_MATCH) << 5) | high;
+            out[1] = low_byte(length.wrapping_sub(LONG_MATCH) & 255);
+            out[1 + extended..5 + extended].copy_from_slice(&rest);
+            self.written += 1 + extended + rest_length;
+        } else {
+            self.written = put_long_reference(self.dst, self.written, distance, length)?;
         }
         Some(())
     }
 
-    /// Marks the stream and returns its length.
-    fn finish(self) -> Option<usize> {
+    /// Appends the literals that end the stream, marks it and returns its length.
+    fn finish(self, literals: &[u8]) -> Option<usize> {
+        let length = put_literals(self.dst, self.written, literals)?;
         self.dst[0] |= STREAM_MARK;
-        Some(self.written)
+        Some(length)
+    }
+}
+
+/// Writes literals at `written`, if there is room, and returns where they end.
+///
+/// Not a method, so that the writer can stay in registers around the call.
+#[inline(never)]
+fn put_literals(dst: &mut [u8], written: usize, literals: &[u8]) -> Option<usize> {
+    let out = dst.get_mut(written..)?;
+    let needed = literals.len() + literals.len().div_ceil(MAX_RUN);
+    if out.len() <= needed {
+        return None;
+    }
+    let (runs, rest) = literals.as_chunks::<MAX_RUN>();
+    let (full, last) = out[..needed].as_chunks_mut::<{ 1 + MAX_RUN }>();
+    for (out, run) in full.iter_mut().zip(runs) {
+        out[0] = low_byte(MAX_RUN - 1);
+        out[1..].copy_from_slice(run);
+    }
+    if let Some((opcode, out)) = last.split_first_mut() {
+        *opcode = low_byte(rest.len() - 1);
+        out.copy_from_slice(rest);
+    }
+    Some(written + needed)
+}
+
+/// Writes a match of any length at `written`, if there is room, and returns where it ends.
+#[inline(never)]
+fn put_long_reference(dst: &mut [u8], written: usize, distance: usize, length: usize) -> Option<usize> {
+    let out = dst.get_mut(written..)?;
+    let (high, rest, rest_length) = distance_bytes(distance);
+    let extension = extension_length(length);
+    let needed = 1 + extension + rest_length;
+    if out.len() <= needed {
+        return None;
+    }
+    out[0] = low_byte(length.min(LONG_MATCH) << 5) | high;
+    if extension > 0 {
+        out[1..extension].fill(255);
+        out[extension] = low_byte((length - LONG_MATCH) % 255);
+    }
+    out[1 + extension..needed].copy_from_slice(&rest[..rest_length]);
+    Some(written + needed)
+}
+
+/// What a distance adds to the opcode, the bytes that it takes more, and how many these are.
+#[inline(always)]
+fn distance_bytes(distance: usize) -> (u8, [u8; 4], usize) {
+    if distance < FAR_DISTANCE {
+        (low_byte((distance - 1) >> 8), [low_byte((distance - 1) & 255), 0, 0, 0], 1)
+    } else {
+        let beyond = distance - FAR_DISTANCE;
+        (31, [255, low_byte(beyond >> 8), low_byte(beyond & 255), 0], 3)
     }
 }
 

@@ -1,23 +1,19 @@
-//! What the encoders share: reading words, hashing them, remembering where they were, and comparing what follows.
+//! What the encoders share: reading and hashing words, and comparing what follows or precedes them.
 
-use alloc::boxed::Box;
-use alloc::vec;
+/// How many bytes of long matches are compared at once.
+const WIDE: usize = 64;
 
-/// The largest input the encoders take, in bytes: positions must fit into 32 bits together with an epoch.
-pub(crate) const MAX_INPUT: usize = 0x7E00_0000;
-
-/// The four bytes at `at` as a little-endian word.
+/// The `N` bytes at `at`.
+///
+/// # Safety
+/// `at + N` must not be above `src.len()`.
 #[inline(always)]
-pub(crate) fn word4(src: &[u8], at: usize) -> u32 {
-    let bytes: &[u8; 4] = src[at..at + 4].try_into().expect("a range of four bytes");
-    u32::from_le_bytes(*bytes)
-}
-
-/// The eight bytes at `at` as a little-endian word.
-#[inline(always)]
-pub(crate) fn word8(src: &[u8], at: usize) -> u64 {
-    let bytes: &[u8; 8] = src[at..at + 8].try_into().expect("a range of eight bytes");
-    u64::from_le_bytes(*bytes)
+pub(crate) unsafe fn load<const N: usize>(src: &[u8], at: usize) -> [u8; N] {
+    debug_assert!(at + N <= src.len());
+    // SAFETY: `at` is inside of `src`, as the caller promises.
+    let start = unsafe { src.as_ptr().add(at) };
+    // SAFETY: `N` bytes follow `start`, as the caller promises, and an array of bytes needs no alignment.
+    unsafe { start.cast::<[u8; N]>().read() }
 }
 
 /// A hash of `bits` bits of a four-byte word.
@@ -33,81 +29,176 @@ pub(crate) fn hash5(word: u64, bits: u32) -> usize {
     ((word << 24).wrapping_mul(889_523_592_379) >> (64 - bits)) as usize
 }
 
+/// A hash of `bits` bits of a whole word.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "at most `bits` bits are left after the shift")]
+pub(crate) fn hash8(word: u64, bits: u32) -> usize {
+    (word.wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - bits)) as usize
+}
+
+/// The low four bytes of a word.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the upper half is not wanted")]
+pub(crate) fn low4(word: u64) -> u32 {
+    word as u32
+}
+
 /// How many bytes from `near` on equal the bytes from `far` on, comparing no byte at or after `end`.
 #[inline(always)]
 pub(crate) fn common_length(src: &[u8], far: usize, near: usize, end: usize) -> usize {
     assert!(far <= near && near <= end && end <= src.len());
-    let (mut a, mut b) = (far, near);
-    while b + 8 <= end {
-        let differing = word8(src, a) ^ word8(src, b);
-        if differing != 0 {
-            return b - near + (differing.trailing_zeros() / 8) as usize;
+    if end - near < 16 {
+        return (near..end).zip(far..).take_while(|&(b, a)| src[a] == src[b]).count();
+    }
+    // SAFETY: 16 bytes follow `near`, so they follow `far`, which is not above it.
+    let a: [u8; 16] = unsafe { load(src, far) };
+    // SAFETY: `end` is at least 16 above `near` and not above the length.
+    let b: [u8; 16] = unsafe { load(src, near) };
+    let equal = equal_in_16(&a, &b);
+    if equal < 16 { equal } else { long_common_length(&src[far..][..end - near], &src[near..end]) }
+}
+
+/// [`common_length`] of two slices of one length that start with 16 equal bytes.
+#[inline(never)]
+fn long_common_length(a: &[u8], b: &[u8]) -> usize {
+    let mut start = 16;
+    for (x, y) in a[16..].as_chunks().0.iter().zip(b[16..].as_chunks().0) {
+        if let Some(equal) = first_difference(x, y) {
+            return start + equal;
         }
-        a += 8;
-        b += 8;
+        start += WIDE;
     }
-    while b < end && src[a] == src[b] {
-        a += 1;
-        b += 1;
+    while let (Some(x), Some(y)) = (a[start..].first_chunk(), b[start..].first_chunk()) {
+        let equal = equal_in_16(x, y);
+        start += equal;
+        if equal < 16 {
+            return start;
+        }
     }
-    b - near
+    start + a[start..].iter().zip(&b[start..]).take_while(|(x, y)| x == y).count()
+}
+
+/// Where the first bytes are that differ.
+#[inline(always)]
+fn first_difference(a: &[u8; WIDE], b: &[u8; WIDE]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    return unsafe { first_difference_sse2(a, b) };
+    #[cfg(not(target_arch = "x86_64"))]
+    first_difference_scalar(a, b)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn first_difference_sse2(a: &[u8; WIDE], b: &[u8; WIDE]) -> Option<usize> {
+    use core::arch::x86_64::{_mm_and_si128, _mm_cmpeq_epi8, _mm_movemask_epi8};
+    let p = _mm_cmpeq_epi8(part(a, 0), part(b, 0));
+    let q = _mm_cmpeq_epi8(part(a, 16), part(b, 16));
+    let r = _mm_cmpeq_epi8(part(a, 32), part(b, 32));
+    let s = _mm_cmpeq_epi8(part(a, 48), part(b, 48));
+    let all = _mm_and_si128(_mm_and_si128(p, q), _mm_and_si128(r, s));
+    if _mm_movemask_epi8(all) == 0xFFFF {
+        return None;
+    }
+    let low = _mm_movemask_epi8(p) | _mm_movemask_epi8(q) << 16;
+    let high = _mm_movemask_epi8(r) | _mm_movemask_epi8(s) << 16;
+    let equal = u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32;
+    Some((!equal).trailing_zeros() as usize)
+}
+
+/// 16 bytes, from `at` on.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn part(bytes: &[u8; WIDE], at: usize) -> core::arch::x86_64::__m128i {
+    let part = &bytes[at..at + 16];
+    // SAFETY: `part` has the 16 bytes that are read.
+    unsafe { core::arch::x86_64::_mm_loadu_si128(part.as_ptr().cast()) }
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn first_difference_scalar(a: &[u8; WIDE], b: &[u8; WIDE]) -> Option<usize> {
+    if a == b { None } else { a.iter().zip(b).position(|(x, y)| x != y) }
+}
+
+/// How many of 16 bytes are equal before the first that is not.
+#[inline(always)]
+fn equal_in_16(a: &[u8; 16], b: &[u8; 16]) -> usize {
+    let low = half(a, 0) ^ half(b, 0);
+    let high = half(a, 8) ^ half(b, 8);
+    let equal = if low != 0 { low.trailing_zeros() } else { 64 + high.trailing_zeros() };
+    (equal / 8) as usize
+}
+
+/// Eight of 16 bytes, from `at` on.
+#[inline(always)]
+fn half(bytes: &[u8; 16], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
 /// How many bytes right before `near` equal the bytes right before `far`, at most `limit`.
 #[inline(always)]
 pub(crate) fn common_length_before(src: &[u8], far: usize, near: usize, limit: usize) -> usize {
-    let limit = limit.min(far);
-    let mut length = 0;
-    while length < limit && src[far - length - 1] == src[near - length - 1] {
-        length += 1;
+    assert!(far <= near && near <= src.len());
+    if far < 8 {
+        return few_common_before(&src[..far], &src[..near], limit);
     }
-    length
+    // SAFETY: `far` is at least 8 and, through `near`, was compared with the length.
+    let a = u64::from_le_bytes(unsafe { load(src, far - 8) });
+    // SAFETY: `near` is at least `far` and was compared with the length.
+    let b = u64::from_le_bytes(unsafe { load(src, near - 8) });
+    let equal = ((a ^ b).leading_zeros() / 8) as usize;
+    if equal == 8 && limit > 8 {
+        return 8 + few_common_before(&src[..far - 8], &src[..near - 8], limit - 8);
+    }
+    equal.min(limit)
 }
 
-/// Where a hashed word was last seen, for one input after another without clearing in between.
-///
-/// A slot holds the position plus the epoch of its input. What an earlier input left behind is below the current
-/// epoch and reads as position 0, exactly as an empty slot does, so earlier inputs never change what is found.
-#[derive(Clone, Debug)]
-pub(crate) struct Positions<const SLOTS: usize> {
-    slots: Box<[u32; SLOTS]>,
-    epoch: u32,
-    next_epoch: u32,
+/// How many bytes at the ends of two slices are equal, at most `limit`.
+#[inline(never)]
+fn few_common_before(a: &[u8], b: &[u8], limit: usize) -> usize {
+    a.iter().rev().zip(b.iter().rev()).take(limit).take_while(|(x, y)| x == y).count()
 }
 
-impl<const SLOTS: usize> Positions<SLOTS> {
-    /// A table in which every slot reads as position 0.
-    pub(crate) fn new() -> Self {
-        let slots = vec![0; SLOTS].into_boxed_slice().try_into().expect("a box of SLOTS words");
-        Self { slots, epoch: 0, next_epoch: 0 }
-    }
+#[cfg(test)]
+mod tests {
+    use super::{WIDE, common_length, common_length_before, first_difference, first_difference_scalar};
+    use crate::lz::samples::Random;
 
-    /// Forgets everything and takes positions below `length` from now on.
-    pub(crate) fn start(&mut self, length: usize) {
-        assert!(length <= MAX_INPUT);
-        let length = u32::try_from(length).expect("MAX_INPUT fits into 32 bits");
-        if self.next_epoch.checked_add(length).is_none() {
-            self.slots.fill(0);
-            self.next_epoch = 0;
+    #[test]
+    fn long_stretches_are_compared_as_the_scalar_code_does() {
+        let mut random = Random(7);
+        for _ in 0..1000 {
+            let a: [u8; WIDE] = core::array::from_fn(|_| random.byte());
+            let mut b = a;
+            assert_eq!(first_difference(&a, &b), None);
+            b[random.below(WIDE)] ^= 1;
+            b[random.below(WIDE)] ^= 2;
+            assert_eq!(first_difference(&a, &b), first_difference_scalar(&a, &b));
         }
-        self.epoch = self.next_epoch;
-        self.next_epoch += length;
     }
 
-    /// Puts `position` into a slot and returns the position that was there.
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "positions are below the length given to `start`")]
-    pub(crate) fn replace(&mut self, slot: usize, position: usize) -> usize {
-        let entry = &mut self.slots[slot];
-        let found = entry.saturating_sub(self.epoch) as usize;
-        *entry = self.epoch.wrapping_add(position as u32);
-        found
+    #[test]
+    fn common_lengths_are_found_wherever_they_end() {
+        for length in 0..300 {
+            for after in [0, 1, 20, 100] {
+                let mut src = [1_u8; 900];
+                src[400 + length] = 2;
+                assert_eq!(common_length(&src, 0, 400, 400 + length + after), length);
+                let mut src = [1_u8; 900];
+                src[800 - length - 1] = 2;
+                assert_eq!(common_length_before(&src, 400, 800, length + after), length);
+                assert_eq!(common_length_before(&src, 400, 800, length / 2), length / 2);
+            }
+        }
     }
 
-    /// Puts `position` into a slot.
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "positions are below the length given to `start`")]
-    pub(crate) fn set(&mut self, slot: usize, position: usize) {
-        self.slots[slot] = self.epoch.wrapping_add(position as u32);
+    #[test]
+    fn nothing_before_the_start_is_compared() {
+        let src = [1_u8; 100];
+        for far in 0..30 {
+            assert_eq!(common_length_before(&src, far, 60, 50), far);
+        }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod matching;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod vectors;
+pub(crate) mod window;
 
 use core::fmt;
 

@@ -89,7 +89,7 @@ pub(crate) fn mixture(length: usize, seed: u64) -> Vec<u8> {
 /// Inputs of every kind at many lengths.
 pub(crate) fn inputs() -> Vec<Vec<u8>> {
     let mut inputs = Vec::new();
-    for length in 0..100 {
+    for length in 0..=200 {
         inputs.push(noise(length, 1));
         inputs.push(periodic(length, 1));
         inputs.push(periodic(length, 3));

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH, SequenceWriter};
-use crate::lz::matching::{MAX_INPUT, Positions, common_length, common_length_before, hash4, hash5, word4, word8};
+use crate::lz::matching::{common_length, common_length_before, hash4, hash5, low4};
+use crate::lz::window::{Entry, Key, MAX_INPUT, Positions, Window};
 
 /// Slots of the table; large inputs use half of them.
 const SLOTS: usize = 1 << 13;
@@ -21,7 +22,8 @@ const DICT_STRIDE: usize = 3;
 /// Keeps its table between calls, which saves clearing it; what a call returns depends on its arguments only.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    table: Positions<SLOTS>,
+    table: Positions<u32, SLOTS>,
+    small_table: Positions<u16, SLOTS>,
     /// Dictionary and input side by side.
     joined: Vec<u8>,
 }
@@ -36,7 +38,7 @@ impl Encoder {
     /// An encoder with an empty table.
     #[must_use]
     pub fn new() -> Self {
-        Self { table: Positions::new(), joined: Vec::new() }
+        Self { table: Positions::new(), small_table: Positions::new(), joined: Vec::new() }
     }
 
     /// Compresses `src` into `dst` and returns the length of the block, or `None` if `dst` is too small for it.
@@ -46,11 +48,10 @@ impl Encoder {
         if src.len() > MAX_INPUT {
             return None;
         }
-        self.table.start(src.len());
         if src.len() < SMALL_INPUT {
-            Search::<Word4>::new(&mut self.table, src, acceleration).run(0, dst)
+            encode::<Word4, u16>(&mut self.small_table, src, 0, dst, acceleration)
         } else {
-            Search::<Word5>::new(&mut self.table, src, acceleration).run(0, dst)
+            encode::<Word5, u32>(&mut self.table, src, 0, dst, acceleration)
         }
     }
 
@@ -66,96 +67,84 @@ impl Encoder {
         joined.clear();
         joined.extend_from_slice(dict);
         joined.extend_from_slice(src);
-        self.table.start(joined.len());
-        let mut search = Search::<Word5>::new(&mut self.table, &joined, acceleration);
-        search.learn(dict.len());
-        let length = search.run(dict.len(), dst);
+        let length = encode::<Word5, u32>(&mut self.table, &joined, dict.len(), dst, acceleration);
         self.joined = joined;
         length
     }
 }
 
-/// Which bytes of a position are hashed.
-trait Key {
-    fn slot(src: &[u8], at: usize) -> usize;
-}
-
 /// Four bytes, spread over the whole table.
 struct Word4;
 
-impl Key for Word4 {
+impl Key<SLOTS> for Word4 {
     #[inline(always)]
-    fn slot(src: &[u8], at: usize) -> usize {
-        hash4(word4(src, at), 13)
+    fn slot(word: u64) -> usize {
+        hash4(low4(word), 13)
     }
 }
 
 /// Five bytes, in half the table: large inputs have matches enough, and the table stays in the first cache.
 struct Word5;
 
-impl Key for Word5 {
+impl Key<SLOTS> for Word5 {
     #[inline(always)]
-    fn slot(src: &[u8], at: usize) -> usize {
-        hash5(word8(src, at), 12)
+    fn slot(word: u64) -> usize {
+        hash5(word, 12)
     }
 }
 
-/// A match of the input with earlier bytes of it.
-struct Found {
-    at: usize,
-    from: usize,
-}
-
-struct Search<'a, K> {
-    table: &'a mut Positions<SLOTS>,
-    src: &'a [u8],
+/// Writes the block of everything from `start` on.
+#[inline(always)]
+fn encode<K: Key<SLOTS>, E: Entry>(
+    table: &mut Positions<E, SLOTS>,
+    src: &[u8],
+    start: usize,
+    dst: &mut [u8],
     acceleration: u32,
-    key: core::marker::PhantomData<K>,
+) -> Option<usize> {
+    let writer = SequenceWriter::new(dst);
+    if src.len() - start <= MATCH_MARGIN {
+        return writer.finish(src, start..src.len());
+    }
+    let window = Window::new(table, src)?;
+    let tries = acceleration.clamp(1, MAX_ACCELERATION) * TRIES_PER_STEP;
+    let mut search = Search::<K, E> { window, last_start: src.len() - MATCH_MARGIN, tries };
+    for at in (0..start).step_by(DICT_STRIDE) {
+        search.window.remember(at);
+    }
+    search.run(src, start, writer)
 }
 
-impl<'a, K: Key> Search<'a, K> {
-    fn new(table: &'a mut Positions<SLOTS>, src: &'a [u8], acceleration: u32) -> Self {
-        let acceleration = acceleration.clamp(1, MAX_ACCELERATION);
-        Self { table, src, acceleration, key: core::marker::PhantomData }
-    }
+struct Search<'a, K, E> {
+    window: Window<'a, K, E, SLOTS>,
+    /// Where the last match may start.
+    last_start: usize,
+    tries: u32,
+}
 
-    /// Lets matches start in the first `length` bytes.
-    fn learn(&mut self, length: usize) {
-        let hashable = length.min(self.src.len().saturating_sub(7));
-        for at in (0..hashable).step_by(DICT_STRIDE) {
-            self.table.set(K::slot(self.src, at), at);
-        }
-    }
-
-    /// Writes the block of everything from `start` on.
-    fn run(mut self, start: usize, dst: &mut [u8]) -> Option<usize> {
-        let src = self.src;
-        let mut writer = SequenceWriter::new(dst);
+impl<K: Key<SLOTS>, E: Entry> Search<'_, K, E> {
+    #[inline(always)]
+    fn run(&mut self, src: &[u8], start: usize, mut writer: SequenceWriter<'_>) -> Option<usize> {
+        let end = src.len() - LAST_LITERALS;
         let mut anchor = start;
-        if src.len() - start > MATCH_MARGIN {
-            let last_start = src.len() - MATCH_MARGIN;
-            self.table.set(K::slot(src, start), start);
-            let mut next = start + 1;
-            while let Some(mut found) = self.next_match(next, last_start) {
-                let back = common_length_before(src, found.from, found.at, found.at - anchor);
-                found.at -= back;
-                found.from -= back;
-                loop {
-                    let end = src.len() - LAST_LITERALS;
-                    let length = MIN_MATCH + common_length(src, found.from + MIN_MATCH, found.at + MIN_MATCH, end);
-                    writer.sequence(src, anchor..found.at, found.at - found.from, length)?;
-                    anchor = found.at + length;
-                    if anchor > last_start {
-                        return writer.finish(src, anchor..src.len());
-                    }
-                    self.table.set(K::slot(src, anchor - 2), anchor - 2);
-                    match self.match_at(anchor) {
-                        Some(from) => found = Found { at: anchor, from },
-                        None => break,
-                    }
+        self.window.remember(start);
+        let mut next = start + 1;
+        while let Some((mut at, mut from)) = self.next_match(next) {
+            let mut back = common_length_before(src, from, at, at - anchor);
+            loop {
+                let length = MIN_MATCH + common_length(src, from + MIN_MATCH, at + MIN_MATCH, end);
+                writer.sequence(src, anchor..at - back, at - from, back + length)?;
+                anchor = at + length;
+                if anchor > self.last_start {
+                    return writer.finish(src, anchor..src.len());
                 }
-                next = anchor + 1;
+                self.window.remember(anchor - 2);
+                match self.match_at(anchor) {
+                    Some(found) => (at, from, back) = (anchor, found, 0),
+                    None => break,
+                }
             }
+            next = anchor + 1;
         }
         writer.finish(src, anchor..src.len())
     }
@@ -163,22 +152,20 @@ impl<'a, K: Key> Search<'a, K> {
     /// Where the bytes at `at` were seen before, if near enough.
     #[inline(always)]
     fn match_at(&mut self, at: usize) -> Option<usize> {
-        let from = self.table.replace(K::slot(self.src, at), at);
-        let equal = word4(self.src, from) == word4(self.src, at);
-        (equal && from < at && at - from <= MAX_DISTANCE).then_some(from)
+        self.window.replace(at).filter(|from| at - from <= MAX_DISTANCE)
     }
 
-    /// The first match at or after `at`, looking at fewer and fewer positions.
+    /// The first match at or after `at`, looking at fewer and fewer positions; where it is and where it came from.
     #[inline(always)]
-    fn next_match(&mut self, mut at: usize, last_start: usize) -> Option<Found> {
-        let mut tries = self.acceleration * TRIES_PER_STEP;
-        let mut step = 1;
-        while at + step <= last_start + 1 {
+    fn next_match(&mut self, mut at: usize) -> Option<(usize, usize)> {
+        let mut tries = self.tries;
+        let mut next = at + 1;
+        while next <= self.last_start + 1 {
             if let Some(from) = self.match_at(at) {
-                return Some(Found { at, from });
+                return Some((at, from));
             }
-            at += step;
-            step = (tries / TRIES_PER_STEP) as usize;
+            at = next;
+            next += (tries / TRIES_PER_STEP) as usize;
             tries += 1;
         }
         None

@@ -1,23 +1,23 @@
-//! The high-compression encoder: chains of all earlier positions with the same hash, and lazy choice among matches.
+//! The high-compression encoder: many earlier positions are tried for each match, and overlapping matches are weighed
+//! against each other.
 
-use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
 
-use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH, SequenceWriter};
-use crate::lz::matching::{MAX_INPUT, Positions, common_length, common_length_before, hash4, word4};
-
-const HASH_BITS: u32 = 15;
-/// Links of the chains, one for each distance a match can have.
-const LINKS: usize = MAX_DISTANCE + 1;
+use super::lazy::{Effort, Parser};
+use super::mid;
+use super::rows::Rows;
+use super::sequence::{MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
+use crate::lz::window::MAX_INPUT;
 
 /// The high-compression LZ4 encoder.
 ///
 /// Keeps its tables between calls, which saves clearing them; what a call returns depends on its arguments only.
 #[derive(Debug, Clone)]
 pub struct HcEncoder {
-    heads: Positions<{ 1 << HASH_BITS }>,
-    links: Box<[u16; LINKS]>,
+    tables: mid::Tables,
+    narrow: Rows<16>,
+    middle: Rows<32>,
+    wide: Rows<64>,
     joined: Vec<u8>,
 }
 
@@ -31,8 +31,13 @@ impl HcEncoder {
     /// An encoder with empty tables.
     #[must_use]
     pub fn new() -> Self {
-        let links = vec![0; LINKS].into_boxed_slice().try_into().expect("a box of LINKS words");
-        Self { heads: Positions::new(), links, joined: Vec::new() }
+        Self {
+            tables: mid::Tables::new(),
+            narrow: Rows::default(),
+            middle: Rows::default(),
+            wide: Rows::default(),
+            joined: Vec::new(),
+        }
     }
 
     /// Compresses `src` into `dst` and returns the length of the block, or `None` if `dst` is too small for it.
@@ -60,87 +65,26 @@ impl HcEncoder {
         if src.len() > MAX_INPUT {
             return None;
         }
-        self.heads.start(src.len());
-        let attempts = 1 << (level.clamp(2, 9) - 1);
-        Search { heads: &mut self.heads, links: &mut self.links, src, inserted: 0, attempts }.run(start, dst)
+        if src.len() - start <= MATCH_MARGIN {
+            return SequenceWriter::new(dst).finish(src, start..src.len());
+        }
+        let effort = Effort { attempts: 4 << level.saturating_sub(3).min(4), long_match: long_match(level) };
+        match level {
+            0..=2 => mid::encode(&mut self.tables, src, start, dst),
+            3..=5 => Parser::new(&mut self.narrow, src, start, effort).run(dst),
+            6 => Parser::new(&mut self.middle, src, start, effort).run(dst),
+            _ => Parser::new(&mut self.wide, src, start, effort).run(dst),
+        }
     }
 }
 
-/// A match of the input with earlier bytes of it.
-#[derive(Clone, Copy)]
-struct Match {
-    at: usize,
-    from: usize,
-    length: usize,
-}
-
-struct Search<'a> {
-    heads: &'a mut Positions<{ 1 << HASH_BITS }>,
-    links: &'a mut [u16; LINKS],
-    src: &'a [u8],
-    inserted: usize,
-    attempts: u32,
-}
-
-impl Search<'_> {
-    /// Writes the block of everything from `start` on.
-    fn run(mut self, start: usize, dst: &mut [u8]) -> Option<usize> {
-        let src = self.src;
-        let mut writer = SequenceWriter::new(dst);
-        let mut anchor = start;
-        let mut at = start;
-        while at + MATCH_MARGIN <= src.len() {
-            let Some(mut best) = self.longest(at, anchor) else {
-                at += 1;
-                continue;
-            };
-            while best.at + 1 + MATCH_MARGIN <= src.len() {
-                match self.longest(best.at + 1, anchor) {
-                    Some(later) if later.length > best.length => best = later,
-                    _ => break,
-                }
-            }
-            writer.sequence(src, anchor..best.at, best.at - best.from, best.length)?;
-            anchor = best.at + best.length;
-            at = anchor;
-        }
-        writer.finish(src, anchor..src.len())
-    }
-
-    /// The longest match that covers `at` and starts at `anchor` or later.
-    fn longest(&mut self, at: usize, anchor: usize) -> Option<Match> {
-        let src = self.src;
-        let mut from = self.insert_up_to(at);
-        let mut best: Option<Match> = None;
-        for _ in 0..self.attempts {
-            if from >= at || at - from > MAX_DISTANCE {
-                break;
-            }
-            if word4(src, from) == word4(src, at) {
-                let ahead = common_length(src, from, at, src.len() - LAST_LITERALS);
-                let back = common_length_before(src, from, at, at - anchor);
-                let length = ahead + back;
-                if length >= MIN_MATCH && best.is_none_or(|best| length > best.length) {
-                    best = Some(Match { at: at - back, from: from - back, length });
-                }
-            }
-            let link = usize::from(self.links[from % LINKS]);
-            if link == 0 {
-                break;
-            }
-            from -= link;
-        }
-        best
-    }
-
-    /// Inserts every position up to `at` and returns the position that `at` is linked to.
-    fn insert_up_to(&mut self, at: usize) -> usize {
-        for position in self.inserted..=at {
-            let previous = self.heads.replace(hash4(word4(self.src, position), HASH_BITS), position);
-            self.links[position % LINKS] = u16::try_from(position - previous).unwrap_or(0);
-        }
-        self.inserted = self.inserted.max(at + 1);
-        at - usize::from(self.links[at % LINKS])
+/// How long a match must be to be taken at once.
+fn long_match(level: u8) -> usize {
+    match level {
+        0..=4 => 0,
+        5..=7 => 12,
+        8 => 24,
+        _ => usize::MAX,
     }
 }
 

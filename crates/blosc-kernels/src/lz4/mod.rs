@@ -3,6 +3,9 @@
 mod decode;
 mod encode;
 mod hc;
+mod lazy;
+mod mid;
+mod rows;
 mod sequence;
 
 pub use decode::{decompress, decompress_prefix, decompress_prefix_with_dict, decompress_with_dict};

@@ -1,5 +1,7 @@
 //! Writing the sequences of an LZ4 block: a token, literals, an offset and a match length.
 
+use core::ops::Range;
+
 use crate::lz::literals::copy_literals;
 
 /// A match is at least this long.
@@ -33,61 +35,79 @@ impl<'a> SequenceWriter<'a> {
     pub(super) fn sequence(
         &mut self,
         src: &[u8],
-        literals: core::ops::Range<usize>,
+        literals: Range<usize>,
         distance: usize,
         match_length: usize,
     ) -> Option<()> {
-        debug_assert!((1..=MAX_DISTANCE).contains(&distance) && match_length >= MIN_MATCH);
         let count = literals.len();
         let extra = match_length - MIN_MATCH;
-        let needed = 3 + count + extension_length(count) + extension_length(extra);
-        if self.dst.len() - self.written < needed + 1 + LAST_LITERALS {
-            return None;
+        if count < 15
+            && extra < 15 + 255
+            && let Some(out) = self.dst[self.written..].first_chunk_mut::<24>()
+            && let Some(copied) = src[literals.start..].first_chunk::<16>()
+        {
+            out[0] = low_byte(count << 4 | extra.min(15));
+            out[1..17].copy_from_slice(copied);
+            out[1 + count] = low_byte(distance & 255);
+            out[2 + count] = low_byte(distance >> 8);
+            out[3 + count] = low_byte(extra.wrapping_sub(15) & 255);
+            self.written += 3 + count + usize::from(extra >= 15);
+            return Some(());
         }
-        let token = self.written;
-        self.written += 1;
-        self.extension(count);
-        self.literals(src, literals);
-        let offset = u16::try_from(distance).ok()?;
-        self.dst[self.written..self.written + 2].copy_from_slice(&offset.to_le_bytes());
-        self.written += 2;
-        self.extension(extra);
-        self.dst[token] = nibble(count) << 4 | nibble(extra);
+        self.written = long_sequence(self.dst, self.written, src, literals, distance, match_length)?;
         Some(())
     }
 
     /// Appends the literals that end the block and returns the length of the block.
-    pub(super) fn finish(mut self, src: &[u8], literals: core::ops::Range<usize>) -> Option<usize> {
+    pub(super) fn finish(self, src: &[u8], literals: Range<usize>) -> Option<usize> {
+        let out = self.dst.get_mut(self.written..)?;
         let count = literals.len();
-        if self.dst.len() - self.written < 1 + count + extension_length(count) {
+        if out.len() < 1 + count + extension_length(count) {
             return None;
         }
-        self.dst[self.written] = nibble(count) << 4;
-        self.written += 1;
-        self.extension(count);
-        self.literals(src, literals);
-        Some(self.written)
+        out[0] = nibble(count) << 4;
+        let written = 1 + put_extension(&mut out[1..], count);
+        copy_literals(src, literals.start, out, written, count);
+        Some(self.written + written + count)
     }
+}
 
-    #[inline(always)]
-    fn literals(&mut self, src: &[u8], literals: core::ops::Range<usize>) {
-        let count = literals.len();
-        copy_literals(src, literals.start, self.dst, self.written, count);
-        self.written += count;
+/// Writes a sequence of any lengths at `written`, if there is room, and returns where it ends.
+///
+/// Not a method, so that the writer can stay in registers around the call.
+#[inline(never)]
+fn long_sequence(
+    dst: &mut [u8],
+    written: usize,
+    src: &[u8],
+    literals: Range<usize>,
+    distance: usize,
+    match_length: usize,
+) -> Option<usize> {
+    let out = dst.get_mut(written..)?;
+    let count = literals.len();
+    let extra = match_length - MIN_MATCH;
+    let needed = 3 + count + extension_length(count) + extension_length(extra);
+    if out.len() < needed + 1 + LAST_LITERALS {
+        return None;
     }
+    out[0] = nibble(count) << 4 | nibble(extra);
+    let mut at = 1 + put_extension(&mut out[1..], count);
+    copy_literals(src, literals.start, out, at, count);
+    at += count;
+    out[at..at + 2].copy_from_slice(&u16::try_from(distance).ok()?.to_le_bytes());
+    put_extension(&mut out[at + 2..], extra);
+    Some(written + needed)
+}
 
-    /// Appends what a length has beyond the 15 of its token nibble.
-    #[inline(always)]
-    fn extension(&mut self, length: usize) {
-        if length >= 15 {
-            let rest = length - 15;
-            let bytes = &mut self.dst[self.written..][..rest / 255 + 1];
-            let (last, full) = bytes.split_last_mut().expect("at least one byte");
-            full.fill(255);
-            *last = low_byte(rest % 255);
-            self.written += rest / 255 + 1;
-        }
-    }
+/// Writes what a length has beyond the 15 of its token nibble; returns how many bytes that took.
+#[inline(always)]
+fn put_extension(out: &mut [u8], length: usize) -> usize {
+    let Some(rest) = length.checked_sub(15) else { return 0 };
+    let full = rest / 255;
+    out[..full].fill(255);
+    out[full] = low_byte(rest % 255);
+    full + 1
 }
 
 /// How many bytes a length takes beyond its token nibble.
