@@ -22,7 +22,7 @@ const USAGE: &str = "usage: bench compare [--quick] [--peer PATH/libblosc2.so] [
 
   --quick      fewer rows and shorter samples
   --peer PATH  the C library; else the variable BLOSC2_LIBRARY names it
-  --only AREA  one of chunks, filters, items
+  --only AREA  one of chunks, filters, items, frames
   --json FILE  writes all rows as JSON";
 
 struct Arguments {
@@ -101,6 +101,9 @@ fn measure_all(peer: &Peer, arguments: &Arguments) -> Vec<Row> {
     if wants("items") {
         item_rows(peer, arguments, &mut add);
     }
+    if wants("frames") {
+        frame_rows(peer, arguments, &mut add);
+    }
     rows
 }
 
@@ -143,6 +146,16 @@ fn item_rows(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
             }
         }
     }
+}
+
+fn frame_rows(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
+    let nchunks: &[usize] = if arguments.is_quick { &[10_000] } else { &[10_000, 100_000] };
+    for &nchunks in nchunks {
+        for len in [4 << 10, 64 << 10] {
+            rows::frames::rows(peer, arguments.effort, len, nchunks).into_iter().for_each(&mut *add);
+        }
+    }
+    add(rows::frames::to_file(peer, 4 << 10, if arguments.is_quick { 2_000 } else { 100_000 }));
 }
 
 fn print_row(row: &Row) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod chunks;
 pub(crate) mod filters;
+pub(crate) mod frames;
 pub(crate) mod items;
 
 use crate::measure::Pair;

@@ -7,7 +7,9 @@ use super::decode::{keep_first, room};
 use super::dict;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, VERSION_BLOSC1, flag, flag2};
 use super::options::{Format, Options};
+use super::reuse::Reuse;
 use super::tuning::SplitRule;
+use super::view::Chunk;
 use super::{blosc1, tuning};
 use crate::bytes::put_le_i32;
 use crate::codec::{Codec, CodecContext, EncodeDict, EncodeState, Encoding};
@@ -16,6 +18,7 @@ use crate::exec::lock;
 use crate::filter::{BlockPlace, Element, Stages, id as filter_id};
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::{is_zero, repeated_byte};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -151,6 +154,26 @@ impl Compressor {
         result
     }
 
+    /// The chunk of `data`, of which only the bytes in `changed` are not what `old` holds: the blocks that they do not
+    /// reach are copied from there, if it is a chunk of the same kind. The data may also have become longer or shorter at
+    /// its end, which counts as changed.
+    pub(crate) fn compress_changed(&mut self, data: &[u8], old: &Chunk<'_>, changed: &Range<usize>) -> Result<Vec<u8>> {
+        self.check_len(data.len())?;
+        let layout = self.layout(data.len());
+        let reuse = Reuse::new(&self.options, &layout, old, changed).filter(|_| !is_zero(data));
+        let Some(reuse) = reuse else { return self.compress(data) };
+        let mut whole = std::mem::take(&mut self.whole);
+        let out = room(&mut whole, self.max_compressed_len(data.len()));
+        let packed = self.pack(data, &layout, Some(&reuse), out);
+        let len = packed.map(|len| match len {
+            Some(len) => self.finish(&layout, self.flags(&layout), 0, len, out),
+            None => self.store(data, &layout, Stored::Incompressible, out),
+        });
+        let chunk = len.map(|len| out[..len].to_vec());
+        self.whole = whole;
+        chunk
+    }
+
     fn check_len(&self, nbytes: usize) -> Result<()> {
         let max = i32::MAX as usize - self.header_len();
         debug_assert!(max >= MAX_NBYTES);
@@ -180,7 +203,7 @@ impl Compressor {
         let packed = if self.options.dict { self.pack_with_dict(data, &layout, out)? } else { None };
         let (packed, blosc2_flags) = match packed {
             Some(len) => (Some(len), flag2::DICT),
-            None => (self.pack(data, &layout, out)?, 0),
+            None => (self.pack(data, &layout, None, out)?, 0),
         };
         match packed {
             Some(len) => Ok(self.finish(&layout, self.flags(&layout), blosc2_flags, len, out)),
@@ -189,10 +212,17 @@ impl Compressor {
     }
 
     /// Compresses all blocks to `out`; `None` if that is no shorter than storing them.
-    fn pack(&mut self, data: &[u8], layout: &Layout, out: &mut [u8]) -> Result<Option<usize>> {
+    fn pack(
+        &mut self,
+        data: &[u8],
+        layout: &Layout,
+        reuse: Option<&Reuse<'_>>,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
         let Self { options, workers, slots, slot_lens, .. } = self;
         let packer = Packer {
             layout,
+            reuse,
             stages: stages(options)?,
             how: encoding(options, layout.typesize, None),
             data,
@@ -213,6 +243,7 @@ impl Compressor {
         let Some(streams_at) = dict::write(&dict, dict_at, out) else { return Ok(None) };
         let packer = Packer {
             layout,
+            reuse: None,
             stages: Stages::none(),
             how: encoding(options, layout.typesize, Some(&dict)),
             data: filtered,
@@ -331,7 +362,7 @@ pub(super) struct Layout {
     pub(super) nblocks: usize,
     pub(super) split: bool,
     header_len: usize,
-    min_buffer: usize,
+    pub(super) min_buffer: usize,
     /// Whether streams of one repeated byte have a short form.
     has_runs: bool,
 }
@@ -350,6 +381,7 @@ impl Layout {
 /// Everything that the blocks of one chunk have in common.
 struct Packer<'p> {
     layout: &'p Layout,
+    reuse: Option<&'p Reuse<'p>>,
     stages: Stages<'p>,
     how: Encoding<'p>,
     data: &'p [u8],
@@ -462,6 +494,10 @@ impl Packer<'_> {
 
     /// Compresses one block to the start of `slot`, which has room for the worst case.
     fn pack_block(&self, index: usize, block: &[u8], slot: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        if let Some(old) = self.reuse.and_then(|reuse| reuse.block(index, block.len())) {
+            copy(old, &mut slot[..old.len()]);
+            return Ok(old.len());
+        }
         let nstreams = self.layout.nstreams(block.len());
         if self.layout.has_runs
             && self.stages.keeps_runs()

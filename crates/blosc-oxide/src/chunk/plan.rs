@@ -183,6 +183,14 @@ impl<'a> Block<'a> {
         Streams { rest: self.bytes, left: self.nstreams, stream_len: self.stream_len(), kind: self.kind }
     }
 
+    /// The bytes of the chunk that the block takes, sizes included; for a variable-length block, only its payload.
+    pub(crate) fn stored_bytes(&self) -> Result<&'a [u8]> {
+        if self.kind == BlockKind::VariableLength {
+            return Ok(self.bytes);
+        }
+        Ok(self.bytes.get(..self.cbytes()?).unwrap_or_default())
+    }
+
     /// How many bytes of the chunk the block takes, sizes included.
     pub(crate) fn cbytes(&self) -> Result<usize> {
         if self.kind == BlockKind::VariableLength {

@@ -17,6 +17,7 @@ use crate::chunk::{Compressor, Decompressor, Options};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
 use crate::limits::Limits;
+use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The metalayer of the hashes of chunks.
@@ -25,8 +26,10 @@ const LAYER_VERSION: u8 = 1;
 const ARRAY_3: u8 = marker::FIXARRAY | 3;
 const ALGORITHM: &str = "xxh3_64";
 const HASH_LEN: usize = 8;
+/// What a metalayer has before the hashes.
+const LAYER_START: usize = 15;
 /// Where the numbers of threads stand in the header.
-const THREADS: std::ops::Range<usize> = 62..68;
+const THREADS: Range<usize> = 62..68;
 
 /// The hash of a chunk that is not known, or that is not stored.
 pub(crate) const UNKNOWN: u64 = 0;
@@ -74,36 +77,90 @@ pub(crate) fn of_chunk(bytes: &[u8]) -> u64 {
     xxh3_64(bytes).max(1)
 }
 
-/// The content of the metalayer, as the chunk that it is stored as.
-pub(super) fn write_layer(hashes: &[u64]) -> Result<Vec<u8>> {
-    let mut writer = Writer::default();
+/// The hashes of all chunks.
+#[derive(Debug, Default)]
+pub(super) struct Hashes {
+    /// As they are stored.
+    bytes: Vec<u8>,
+    /// The metalayer of them, if they have not been changed since it was made.
+    layer: Option<Vec<u8>>,
+}
+
+impl Hashes {
+    /// The hashes of `nchunks` chunks that nobody knows.
+    pub(super) fn unknown(nchunks: usize) -> Self {
+        let mut hashes = Self::default();
+        hashes.bytes.extend((0..nchunks).flat_map(|_| UNKNOWN.to_le_bytes()));
+        hashes
+    }
+
+    /// The hashes that a metalayer holds, which is given as the chunk that it is stored as.
+    pub(super) fn read(layer: &[u8], nchunks: usize, limits: Limits) -> Result<Self> {
+        let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits);
+        let content = decompressor.decompress(layer).map_err(|error| error.within("checksums"))?;
+        let mut reader = Reader::new("checksums", &content, 0);
+        reader.expect(ARRAY_3)?;
+        reader.expect(LAYER_VERSION)?;
+        let algorithm = reader.short_str()?;
+        if algorithm != ALGORITHM {
+            bail!(Unsupported, "checksums: {algorithm:?} is not known");
+        }
+        let bytes = reader.long(marker::BIN32)?.to_vec();
+        if bytes.len() != nchunks.saturating_mul(HASH_LEN) {
+            bail!(Corrupt, "checksums: there are {} bytes for {nchunks} chunks", bytes.len());
+        }
+        Ok(Self { bytes, layer: None })
+    }
+
+    /// The metalayer, as the chunk that it is stored as.
+    pub(super) fn layer(&mut self) -> Result<&[u8]> {
+        if self.layer.is_none() {
+            self.layer = Some(write_layer(&self.bytes)?);
+        }
+        Ok(self.layer.as_deref().unwrap_or_default())
+    }
+
+    /// The hash of a chunk, if it is known.
+    pub(super) fn get(&self, index: usize) -> Option<u64> {
+        let (hashes, _) = self.bytes.as_chunks::<HASH_LEN>();
+        hashes.get(index).map(|&hash| u64::from_le_bytes(hash)).filter(|&hash| hash != UNKNOWN)
+    }
+
+    /// Puts hashes in place of those at `range`.
+    fn splice(&mut self, range: Range<usize>, hashes: &[u64]) {
+        self.layer = None;
+        let range = range.start.saturating_mul(HASH_LEN)..range.end.saturating_mul(HASH_LEN);
+        self.bytes.splice(range, hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+    }
+
+    /// Puts a hash in front of another, or at the end.
+    pub(super) fn insert(&mut self, index: usize, hash: u64) {
+        self.splice(index..index, &[hash]);
+    }
+
+    /// Puts a hash in place of another, which there must be.
+    pub(super) fn replace(&mut self, index: usize, hash: u64) {
+        self.splice(index..index.saturating_add(1), &[hash]);
+    }
+
+    /// Takes a hash away, which there must be.
+    pub(super) fn remove(&mut self, index: usize) {
+        self.splice(index..index.saturating_add(1), &[]);
+    }
+
+    /// Makes the hash `order[i]` the one at `i`.
+    pub(super) fn reorder(&mut self, order: &[usize]) {
+        let ordered: Vec<u64> = order.iter().map(|&from| self.get(from).unwrap_or(UNKNOWN)).collect();
+        self.splice(0..order.len(), &ordered);
+    }
+}
+
+fn write_layer(hashes: &[u8]) -> Result<Vec<u8>> {
+    let mut writer = Writer(Vec::with_capacity(hashes.len().saturating_add(LAYER_START)));
     writer.byte(ARRAY_3);
     writer.byte(LAYER_VERSION);
     writer.short_str(ALGORITHM);
-    let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
-    writer.long(marker::BIN32, &bytes);
+    writer.long(marker::BIN32, hashes);
     // Hashes do not compress.
     Compressor::new(Options::new(1).level(0).threads(Threads::serial()))?.compress(&writer.0)
-}
-
-/// The hashes that a metalayer holds.
-pub(super) fn read_layer(chunk: &[u8], nchunks: usize, limits: Limits) -> Result<Vec<u64>> {
-    let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits);
-    let content = decompressor.decompress(chunk).map_err(|error| error.within("checksums"))?;
-    let mut reader = Reader::new("checksums", &content, 0);
-    reader.expect(ARRAY_3)?;
-    reader.expect(LAYER_VERSION)?;
-    let algorithm = reader.short_str()?;
-    if algorithm != ALGORITHM {
-        bail!(Unsupported, "checksums: {algorithm:?} is not known");
-    }
-    let hashes: Vec<u64> = reader
-        .long(marker::BIN32)?
-        .chunks_exact(HASH_LEN)
-        .filter_map(|hash| hash.try_into().ok().map(u64::from_le_bytes))
-        .collect();
-    if hashes.len() != nchunks {
-        bail!(Corrupt, "checksums: there are {} for {nchunks} chunks", hashes.len());
-    }
-    Ok(hashes)
 }

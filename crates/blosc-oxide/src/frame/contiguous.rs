@@ -7,19 +7,25 @@
 //! header | chunks | [index, trailer, footer] | chunks | index | trailer | footer
 //!          ^--------------------- section ---------------^
 //! ```
+//!
+//! What is dead of indexes, trailers and footers is used again, by chunks and by later indexes: always by what comes to
+//! count with the next commit, while the committed one stays whole.
 
 use super::Settings;
-use super::checksums::{self, UNKNOWN};
+use super::checksums::{self, Hashes, UNKNOWN};
 use super::footer::{self, Footer};
 use super::header::{self, FIXED_LEN};
 use super::index::{self, Entry, Index};
 use super::open::{self, Generation, Opened};
+use super::room::Room;
 use super::tail::Tail;
-use super::trailer::{self, FINGERPRINT_LEN};
+use super::trailer;
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, NewChunk, Slot, State};
 use crate::storage::{Durability, MemoryStorage, ReadAt, Storage, read_exact};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A write of this size, aligned to it, happens wholly or not at all.
 const SECTOR: usize = 512;
@@ -54,27 +60,49 @@ pub(super) struct Contiguous {
     /// Where the frame starts in the storage.
     base: u64,
     settings: Settings,
-    /// Header, index and trailer as they were committed last.
+    /// Header and trailer as they were committed last.
     header: Vec<u8>,
-    committed_index: Vec<u8>,
     trailer: Vec<u8>,
     /// The index with all changes since then. Offsets count from the end of the committed header.
     index: Index,
     /// A hash for each chunk; `None` if the frame has none.
-    hashes: Option<Hashes>,
+    hashes: Option<KnownHashes>,
     /// Bytes that are written but not yet handed to the storage; its end is where the next bytes go.
     tail: Tail,
     /// Where the last byte is that can be read; the tail ends there, or before it while chunks are moved to the front.
     limit: u64,
+    places: Places,
     /// What the chunks take, those included that no longer count.
     cbytes: u64,
     is_poisoned: bool,
 }
 
+/// Where things are in a frame, and where there is room.
+#[derive(Default)]
+struct Places {
+    /// The committed index and trailer.
+    live: Range<u64>,
+    /// The footer of the last commit.
+    footer: Range<u64>,
+    /// No chunk, committed or not, ends after this.
+    chunks_end: u64,
+    /// `None` until it is first needed.
+    room: Option<Room>,
+}
+
 /// The hashes of the chunks, read when they are first needed.
-enum Hashes {
+enum KnownHashes {
     Stored(Vec<u8>),
-    Loaded(Vec<u64>),
+    Loaded(Hashes),
+}
+
+/// What a commit writes behind the chunks, and over the header.
+struct Rendered {
+    header: Vec<u8>,
+    index: Vec<u8>,
+    trailer: Vec<u8>,
+    /// Where index and trailer go.
+    place: Range<u64>,
 }
 
 impl Contiguous {
@@ -85,12 +113,12 @@ impl Contiguous {
             base: 0,
             settings,
             header: Vec::new(),
-            committed_index: Vec::new(),
             trailer: Vec::new(),
             index: Index::new(),
-            hashes: settings.checksums.then(|| Hashes::Loaded(Vec::new())),
+            hashes: settings.checksums.then(|| KnownHashes::Loaded(Hashes::default())),
             tail: Tail::new(0),
             limit: 0,
+            places: Places::default(),
             cbytes: 0,
             is_poisoned: false,
         };
@@ -99,11 +127,13 @@ impl Contiguous {
         }
         let header_len = header::write(state, 0, 0, false, false)?.len();
         store.tail = Tail::new(header_len as u64);
-        let (header, index, trailer) = store.render(state, &[], header_len)?;
-        let bytes = [&header[..], &index, &trailer].concat();
+        store.places.chunks_end = header_len as u64;
+        store.forget_room();
+        let rendered = store.render(state, header_len)?;
+        let bytes = [&rendered.header[..], &rendered.index, &rendered.trailer].concat();
         store.guarded(|store| store.write_new(&bytes))?;
         store.tail = Tail::new(bytes.len() as u64);
-        store.committed(header, index, trailer);
+        store.committed(rendered);
         Ok(store)
     }
 
@@ -131,16 +161,17 @@ impl Contiguous {
         }
         // What another program has changed since has hashes that no longer count.
         let hashes = match (integrity.layer, integrity.verdict) {
-            (Some(layer), Some(_)) => Some(Hashes::Stored(layer)),
-            (Some(_), None) => Some(Hashes::Loaded(vec![UNKNOWN; index.len()])),
+            (Some(layer), Some(_)) => Some(KnownHashes::Stored(layer)),
+            (Some(_), None) => Some(KnownHashes::Loaded(Hashes::unknown(index.len()))),
             (None, _) => None,
         };
         let end = if can_write { access.as_read().len()?.max(extent.frame_len) } else { extent.frame_len };
+        let live = header.len() as u64 + extent.section_len..extent.frame_len;
         let mut store = Self {
             access,
             base,
             settings,
-            committed_index: index.packed().to_vec(),
+            places: Places { live, ..Places::default() },
             header,
             trailer,
             index,
@@ -176,6 +207,10 @@ impl Contiguous {
         self.access.as_write()?.set_len(self.base + position)?;
         self.tail = Tail::new(position);
         self.limit = position;
+        self.places.footer = 0..0;
+        if let Some(room) = &mut self.places.room {
+            room.keep(0, position);
+        }
         Ok(())
     }
 
@@ -220,53 +255,111 @@ impl Contiguous {
         Ok(position)
     }
 
-    /// Header, index and trailer of a frame with these entries, as they will be stored if the index starts at the end.
-    fn render(&mut self, state: &State, entries: &[Entry], header_len: usize) -> Result<(Vec<u8>, Vec<u8>, Vec<u8>)> {
-        let index = if entries.is_empty() { Vec::new() } else { index::pack(entries)? };
-        let layer = match self.hashes {
-            Some(_) => Some(checksums::write_layer(self.load_hashes()?)?),
-            None => None,
+    /// Stores the bytes of a chunk and returns where they start.
+    fn put_chunk(&mut self, bytes: &[u8]) -> Result<u64> {
+        let len = bytes.len() as u64;
+        let position = if let Some(position) = self.room()?.take(len) {
+            self.access.as_write()?.write_at(self.base + position, bytes)?;
+            position
+        } else {
+            self.push(bytes)?
         };
-        let ours = layer.iter().map(|layer| (checksums::LAYER_NAME, layer.as_slice()));
-        let trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
-        let has_vlmetalayers = layer.is_some() || !state.vlmetalayers.is_empty();
-        let index_at = self.tail.end();
-        let frame_len = index_at + index.len() as u64 + trailer.len() as u64;
-        let header = header::write(state, frame_len, index_at - header_len as u64, false, has_vlmetalayers)?;
-        let trailer = if layer.is_some() { with_fingerprint(trailer, &header, &index) } else { trailer };
-        Ok((header, index, trailer))
+        self.places.chunks_end = self.places.chunks_end.max(position + len);
+        Ok(position)
     }
 
-    /// Writes index and trailer behind the end, then the header.
-    fn publish(&mut self, header: Vec<u8>, index: Vec<u8>, trailer: Vec<u8>) -> Result<()> {
+    fn room(&mut self) -> Result<&mut Room> {
+        if self.places.room.is_none() {
+            self.places.chunks_end = self.find_chunks_end()?;
+            let Places { live, chunks_end, .. } = &self.places;
+            let mut room = self.no_room();
+            room.give(*chunks_end..live.start);
+            room.give(live.end.max(*chunks_end)..self.tail.start());
+            self.places.room = Some(room);
+        }
+        self.places.room.as_mut().ok_or_else(|| error!(InvalidArgument, "no room has been looked for"))
+    }
+
+    /// Where the last chunk ends that the committed index knows of.
+    fn find_chunks_end(&self) -> Result<u64> {
+        let committed = committed_entries(self.index.packed(), self.settings)?;
+        let Some(last) = committed.iter().filter_map(|entry| entry.place()).max() else {
+            return Ok(self.header.len() as u64);
+        };
+        // Of a chunk that is damaged nobody knows the end.
+        Ok(self.header_at_offset(last).map_or(self.limit, |header| self.position(last) + header.cbytes() as u64))
+    }
+
+    /// What is to be written if the frame is to be what the state and the index say.
+    fn render(&mut self, state: &State, header_len: usize) -> Result<Rendered> {
+        // It is found by the committed index, which is about to be replaced.
+        self.room()?;
+        let index = self.index.pack()?.to_vec();
+        let layer = match self.hashes {
+            Some(_) => Some(self.load_hashes()?.layer()?),
+            None => None,
+        };
+        let has_vlmetalayers = layer.is_some() || !state.vlmetalayers.is_empty();
+        let ours = layer.map(|layer| (checksums::LAYER_NAME, layer));
+        let trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
+        let place = self.find_place((index.len() + trailer.len()) as u64)?;
+        let header = header::write(state, place.end, place.start - header_len as u64, false, has_vlmetalayers)?;
+        Ok(with_fingerprint(Rendered { header, index, trailer, place }))
+    }
+
+    /// Where index and trailer of this length go: behind all chunks.
+    fn find_place(&mut self, len: u64) -> Result<Range<u64>> {
+        let chunks_end = self.places.chunks_end;
+        let free = self.room()?.take_behind(chunks_end, len);
+        let start = free.unwrap_or(self.tail.end());
+        Ok(start..start + len)
+    }
+
+    /// Writes index and trailer, then the header.
+    fn publish(&mut self, rendered: Rendered) -> Result<()> {
+        let Rendered { header, index, trailer, place } = &rendered;
         let is_whole = self.header.get(FIXED_LEN..) != header.get(FIXED_LEN..);
         let changed = if is_whole { &header[..] } else { &header[..FIXED_LEN] };
-        self.tail.push(&index);
-        self.tail.push(&trailer);
-        let frame_len = self.tail.end();
+        if place.start == self.tail.end() {
+            self.tail.push(index);
+            self.tail.push(trailer);
+        } else {
+            let (index_at, storage) = (self.base + place.start, self.access.as_write()?);
+            storage.write_at(index_at, index)?;
+            storage.write_at(index_at + index.len() as u64, trailer)?;
+        }
         self.flush_with_footer(changed)?;
         self.sync()?;
         self.access.as_write()?.write_at(self.base, changed)?;
         self.sync()?;
+        let end = place.end;
+        self.committed(rendered);
         if is_whole {
             // Other programs may change the metalayers from now on, which must not be undone.
-            self.cut(frame_len)?;
+            self.cut(end)?;
         }
-        self.committed(header, index, trailer);
         Ok(())
     }
 
     /// Writes everything that is not yet written, and at the very end what is going to happen to the header.
     fn flush_with_footer(&mut self, changed: &[u8]) -> Result<()> {
-        let start = self.section_end();
+        let len = Footer::len(changed.len()) as u64;
+        let old = self.places.footer.clone();
+        // The last footer has served its purpose, and is at the very end unless something has come after it.
+        let is_replaced = old.end == self.section_end() && old.end - old.start >= len;
+        let start = if is_replaced { old.end - len } else { self.section_end() };
         let footer = Footer { old: self.stored_start(changed.len())?, new: changed.to_vec(), start }.to_bytes();
+        self.places.footer = start..start + len;
+        if !is_replaced && !old.is_empty() {
+            self.room()?.give(old);
+        }
         if start == self.tail.end() {
             self.tail.push(&footer);
             return self.flush();
         }
         self.flush()?;
         self.access.as_write()?.write_at(self.base + start, &footer)?;
-        self.limit += footer.len() as u64;
+        self.limit = self.limit.max(start + len);
         Ok(())
     }
 
@@ -281,45 +374,52 @@ impl Contiguous {
         Ok(start)
     }
 
-    fn committed(&mut self, header: Vec<u8>, index: Vec<u8>, trailer: Vec<u8>) {
-        self.header = header;
-        self.committed_index = index;
-        self.trailer = trailer;
+    /// Takes notice of a commit: what it has replaced is free.
+    fn committed(&mut self, rendered: Rendered) {
+        self.header = rendered.header;
+        self.trailer = rendered.trailer;
+        let old = std::mem::replace(&mut self.places.live, rendered.place);
+        if let Some(room) = &mut self.places.room {
+            room.give(old);
+        }
     }
 
     /// Makes the bytes up to `header_len` dead, so that a longer header can be written there.
     fn make_room(&mut self, header_len: usize) -> Result<()> {
-        let mut committed = committed_entries(&self.committed_index, self.settings)?;
-        let mut pending = self.index.entries()?.to_vec();
+        let pending: Vec<Entry> = self.index.entries()?.collect();
+        let mut committed = committed_entries(self.index.packed(), self.settings)?;
         let room = (header_len - self.header.len()) as u64;
-        let in_the_way = |entry: &Entry| matches!(entry, Entry::At(offset) if *offset < room);
-        let mut moved: Vec<Entry> = committed.iter().chain(&pending).copied().filter(in_the_way).collect();
-        moved.sort_unstable_by_key(|entry| if let Entry::At(offset) = entry { *offset } else { 0 });
+        let places = committed.iter().chain(&pending).filter_map(|entry| entry.place());
+        let mut moved: Vec<u64> = places.filter(|&offset| offset < room).collect();
+        moved.sort_unstable();
         moved.dedup();
+        self.room()?.keep(header_len as u64, u64::MAX);
         self.tail.pad_to(header_len as u64);
-        for entry in moved {
-            let Entry::At(from) = entry else { continue };
+        let mut places = BTreeMap::new();
+        for from in moved {
             let bytes = self.read_at_offset(from)?;
-            let to = self.push(&bytes)? - self.header.len() as u64;
-            for entry in committed.iter_mut().chain(&mut pending).filter(|entry| **entry == Entry::At(from)) {
-                *entry = Entry::At(to);
-            }
+            let position = self.push(&bytes)?;
+            self.places.chunks_end = position + bytes.len() as u64;
+            places.insert(from, position - self.header.len() as u64);
         }
+        let moved = |entry: &Entry| match entry.place().and_then(|from| places.get(&from)) {
+            Some(&to) => Entry::At(to),
+            None => *entry,
+        };
+        committed.iter_mut().for_each(|entry| *entry = moved(entry));
         self.publish_moved(&committed)?;
-        *self.index.entries_mut()? = pending;
-        Ok(())
+        // The place of the old index is free now, but for what the header takes of it.
+        self.room()?.keep(header_len as u64, u64::MAX);
+        self.index.set(pending.iter().map(moved))
     }
 
     /// Commits the state that is committed already, with its chunks elsewhere.
     fn publish_moved(&mut self, entries: &[Entry]) -> Result<()> {
-        let index = if entries.is_empty() { Vec::new() } else { index::pack(entries)? };
-        let index_at = self.tail.end();
-        let frame_len = index_at + index.len() as u64 + self.trailer.len() as u64;
-        let header = header::with_lengths(&self.header, frame_len, index_at - self.header.len() as u64)?;
+        let index = index::pack(entries.iter().copied())?;
+        let place = self.find_place((index.len() + self.trailer.len()) as u64)?;
+        let header = header::with_lengths(&self.header, place.end, place.start - self.header.len() as u64)?;
         let trailer = self.trailer.clone();
-        let trailer =
-            if trailer::has_fingerprint(&trailer) { with_fingerprint(trailer, &header, &index) } else { trailer };
-        self.publish(header, index, trailer)
+        self.publish(with_fingerprint(Rendered { header, index, trailer, place }))
     }
 
     fn commit_guarded(&mut self, state: &State) -> Result<()> {
@@ -328,81 +428,87 @@ impl Contiguous {
         if new_len > old_len {
             self.make_room(new_len)?;
         }
-        let mut entries = self.index.entries()?.to_vec();
-        if new_len != old_len {
-            let shift = |offset: u64| offset + old_len as u64 - new_len as u64;
-            for entry in &mut entries {
-                *entry = if let Entry::At(offset) = *entry { Entry::At(shift(offset)) } else { *entry };
-            }
+        if new_len == old_len {
+            let rendered = self.render(state, new_len)?;
+            return self.publish(rendered);
         }
-        let (header, index, trailer) = self.render(state, &entries, new_len)?;
-        self.publish(header, index, trailer)?;
-        if new_len != old_len {
-            *self.index.entries_mut()? = entries;
+        // Offsets count from the end of the header.
+        let entries: Vec<Entry> = self.index.entries()?.collect();
+        let shift = |offset: u64| offset + old_len as u64 - new_len as u64;
+        self.index.set(entries.iter().map(|entry| entry.map_place(shift)))?;
+        let result = self.render(state, new_len).and_then(|rendered| self.publish(rendered));
+        if self.header.len() == old_len {
+            self.index.set(entries.into_iter())?;
         }
-        Ok(())
+        result
     }
 
     /// Moves all chunks together, twice: behind the end first, so that the front is dead and can be written.
     fn compact_guarded(&mut self, state: &State) -> Result<()> {
-        let (entries, live) = self.entries_side_by_side()?;
-        let (header, index, trailer) = self.render(state, &entries, self.header.len())?;
-        // What is written to the front must not reach the copies behind the end.
-        let needed = (header.len() + index.len() + trailer.len()) as u64 + live;
+        let live = self.live_bytes()?;
+        // What is written to the front must not reach the copies behind the end; an index is never longer than this.
+        let index_len = index::max_packed_len(self.index.len());
+        let needed = (self.header.len() + index_len + self.trailer.len()) as u64 + live;
         if needed >= self.tail.end() {
             return Ok(());
         }
+        self.forget_room();
         self.move_chunks(state)?;
         self.limit = self.tail.end();
         self.tail = Tail::new(self.header.len() as u64);
+        self.forget_room();
+        self.places.chunks_end = self.header.len() as u64;
         self.move_chunks(state)?;
+        self.forget_room();
         self.cut(self.tail.end())?;
         self.cbytes = live;
         self.sync()
     }
 
-    /// The entries that the chunks will have without anything between them, and what the chunks take.
-    fn entries_side_by_side(&self) -> Result<(Vec<Entry>, u64)> {
-        let mut end = 0;
-        let mut entries = self.index.entries()?.to_vec();
-        for entry in &mut entries {
-            if let Entry::At(offset) = *entry {
-                *entry = Entry::At(end);
-                end += self.header_at_offset(offset)?.cbytes() as u64;
-            }
-        }
-        Ok((entries, end))
+    fn forget_room(&mut self) {
+        self.places.room = Some(self.no_room());
+        self.places.footer = 0..0;
+    }
+
+    fn no_room(&self) -> Room {
+        if self.hashes.is_some() { Room::default() } else { Room::closed() }
+    }
+
+    /// What the chunks take that count.
+    fn live_bytes(&self) -> Result<u64> {
+        let offsets = self.index.entries()?.filter_map(|entry| entry.place());
+        offsets.map(|offset| self.header_at_offset(offset).map(|header| header.cbytes() as u64)).sum()
     }
 
     /// Writes all chunks anew from the end on, in order, and commits that.
     fn move_chunks(&mut self, state: &State) -> Result<()> {
         let header_len = self.header.len() as u64;
-        let mut entries = self.index.entries()?.to_vec();
+        let mut entries: Vec<Entry> = self.index.entries()?.collect();
         for entry in &mut entries {
             if let Entry::At(offset) = *entry {
                 let bytes = self.read_at_offset(offset)?;
                 *entry = Entry::At(self.push(&bytes)? - header_len);
             }
         }
-        let (header, index, trailer) = self.render(state, &entries, self.header.len())?;
-        self.publish(header, index, trailer)?;
-        *self.index.entries_mut()? = entries;
-        Ok(())
+        self.places.chunks_end = self.tail.end();
+        self.index.set(entries.into_iter())?;
+        let rendered = self.render(state, self.header.len())?;
+        self.publish(rendered)
     }
 
-    fn load_hashes(&mut self) -> Result<&mut Vec<u64>> {
-        if let Some(Hashes::Stored(layer)) = &self.hashes {
-            let hashes = checksums::read_layer(layer, self.index.len(), self.settings.limits)?;
-            self.hashes = Some(Hashes::Loaded(hashes));
+    fn load_hashes(&mut self) -> Result<&mut Hashes> {
+        if let Some(KnownHashes::Stored(layer)) = &self.hashes {
+            let hashes = Hashes::read(layer, self.index.len(), self.settings.limits)?;
+            self.hashes = Some(KnownHashes::Loaded(hashes));
         }
         match &mut self.hashes {
-            Some(Hashes::Loaded(hashes)) => Ok(hashes),
+            Some(KnownHashes::Loaded(hashes)) => Ok(hashes),
             _ => bail!(InvalidArgument, "the frame has no checksums"),
         }
     }
 
     /// Changes the list of hashes as the list of entries is changed.
-    fn change_hashes(&mut self, change: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
+    fn change_hashes(&mut self, change: impl FnOnce(&mut Hashes)) -> Result<()> {
         if self.hashes.is_some() {
             change(self.load_hashes()?);
         }
@@ -422,7 +528,7 @@ impl Contiguous {
                         bytes.len()
                     );
                 }
-                let position = self.guarded(|store| store.push(bytes))?;
+                let position = self.guarded(|store| store.put_chunk(bytes))?;
                 self.cbytes += bytes.len() as u64;
                 let hash = if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN };
                 Ok((Entry::At(position - self.header.len() as u64), hash))
@@ -453,6 +559,16 @@ impl Contiguous {
         if out.len() < len {
             out.resize(len, 0);
         }
+        match self.read_position(position, &mut out[..len]) {
+            Err(error) if error.kind() == ErrorKind::Truncated => self.shortened_head(position, len, out),
+            result => result.map(|()| len),
+        }
+    }
+
+    /// Reads the same from a frame that another process has made shorter, by cutting off what is dead.
+    fn shortened_head(&self, position: u64, len: usize, out: &mut [u8]) -> Result<usize> {
+        let there = self.access.as_read().len()?.saturating_sub(self.base).saturating_sub(position);
+        let len = usize::try_from(there).unwrap_or(usize::MAX).min(len);
         self.read_position(position, &mut out[..len])?;
         Ok(len)
     }
@@ -488,14 +604,12 @@ fn committed_entries(packed: &[u8], settings: Settings) -> Result<Vec<Entry>> {
     if packed.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(Index::parse(packed, settings.limits)?.entries()?.to_vec())
+    Ok(Index::parse(packed, settings.limits)?.entries()?.collect())
 }
 
-pub(super) fn with_fingerprint(mut trailer: Vec<u8>, header: &[u8], index: &[u8]) -> Vec<u8> {
-    let fingerprint = checksums::fingerprint(header, index, &trailer);
-    let at = trailer.len() - FINGERPRINT_LEN;
-    trailer[at..].copy_from_slice(&fingerprint);
-    trailer
+fn with_fingerprint(mut rendered: Rendered) -> Rendered {
+    trailer::put_fingerprint(&mut rendered.trailer, &rendered.header, &rendered.index);
+    rendered
 }
 
 impl ChunkStore for Contiguous {
@@ -538,32 +652,26 @@ impl ChunkStore for Contiguous {
     fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
         let (entry, hash) = self.store(chunk)?;
         self.change_hashes(|hashes| hashes.insert(index, hash))?;
-        self.index.entries_mut()?.insert(index, entry);
-        Ok(())
+        self.index.insert(index, entry)
     }
 
     fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
         let (entry, hash) = self.store(chunk)?;
-        self.change_hashes(|hashes| hashes[index] = hash)?;
-        self.index.entries_mut()?[index] = entry;
-        Ok(())
+        self.change_hashes(|hashes| hashes.replace(index, hash))?;
+        self.index.replace(index, entry)
     }
 
     fn remove(&mut self, index: usize) -> Result<()> {
         self.check_writable()?;
-        self.change_hashes(|hashes| {
-            hashes.remove(index);
-        })?;
-        self.index.entries_mut()?.remove(index);
-        Ok(())
+        self.change_hashes(|hashes| hashes.remove(index))?;
+        self.index.remove(index)
     }
 
     fn reorder(&mut self, order: &[usize]) -> Result<()> {
         self.check_writable()?;
-        self.change_hashes(|hashes| *hashes = order.iter().map(|&from| hashes[from]).collect())?;
-        let mut entries = self.index.entries_mut()?;
-        *entries = order.iter().map(|&from| entries[from]).collect();
-        Ok(())
+        self.change_hashes(|hashes| hashes.reorder(order))?;
+        let entries: Vec<Entry> = self.index.entries()?.collect();
+        self.index.set(order.iter().map(|&from| entries[from]))
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
@@ -578,13 +686,13 @@ impl ChunkStore for Contiguous {
         if self.hashes.is_none() {
             return Ok(None);
         }
-        Ok(self.load_hashes()?.get(index).copied().filter(|&hash| hash != UNKNOWN))
+        Ok(self.load_hashes()?.get(index))
     }
 
     fn dead_bytes(&self) -> Result<u64> {
-        let all = self.tail.end().saturating_sub(self.header.len() as u64);
-        let tail = (self.committed_index.len() + self.trailer.len()) as u64;
-        Ok(all.saturating_sub(self.entries_side_by_side()?.1).saturating_sub(tail))
+        let all = self.section_end().saturating_sub(self.header.len() as u64);
+        let tail = self.places.live.end - self.places.live.start;
+        Ok(all.saturating_sub(self.live_bytes()?).saturating_sub(tail))
     }
 
     fn source(&self) -> Option<(&dyn ReadAt, u64)> {
@@ -599,7 +707,7 @@ impl ChunkStore for Contiguous {
         // After a compaction lengths can be what they were long ago.
         if opened.header == self.header
             && opened.trailer == self.trailer
-            && opened.index.packed() == self.committed_index
+            && opened.index.packed() == self.index.packed()
         {
             return Ok(None);
         }

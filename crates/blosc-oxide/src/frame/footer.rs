@@ -47,6 +47,11 @@ impl Footer {
         stored != self.old && stored != self.new && is_mixed()
     }
 
+    /// How long a footer is with copies of `len` bytes.
+    pub(super) fn len(len: usize) -> usize {
+        len.saturating_mul(2).saturating_add(TAIL_LEN)
+    }
+
     /// As bytes.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = [&self.old[..], &self.new, &MAGIC].concat();

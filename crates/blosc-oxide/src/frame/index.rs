@@ -6,10 +6,11 @@
     clippy::cast_possible_truncation
 )]
 
-use crate::chunk::{Chunk, Compressor, Decompressor, Options, Special, SplitMode};
+use crate::chunk::{BLOSC2_LEN, Chunk, Compressor, Decompressor, Options, Special, SplitMode};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
 use crate::limits::Limits;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The size of an entry.
@@ -34,20 +35,28 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    fn from_stored(stored: i64) -> Result<Self> {
-        let bits = stored.cast_unsigned();
-        if bits & SPECIAL == 0 {
-            return Ok(Self::At(bits));
-        }
-        Ok(Self::Special(match bits {
-            _ if bits & ZEROS != 0 => Special::Zeros,
-            _ if bits & UNINIT != 0 => Special::Uninit,
-            _ if bits & NAN != 0 => Special::NaN,
-            _ => bail!(Corrupt, "frame index: {bits:#x} is no offset and no special value"),
-        }))
+    /// The entry that is stored as these bits; `None` if there is no such.
+    fn from_bits(bits: u64) -> Option<Self> {
+        Some(match bits {
+            _ if bits & SPECIAL == 0 => Self::At(bits),
+            _ if bits & ZEROS != 0 => Self::Special(Special::Zeros),
+            _ if bits & UNINIT != 0 => Self::Special(Special::Uninit),
+            _ if bits & NAN != 0 => Self::Special(Special::NaN),
+            _ => return None,
+        })
     }
 
-    fn stored(self) -> u64 {
+    /// Where the chunk is, if it is anywhere.
+    pub(crate) fn place(self) -> Option<u64> {
+        if let Self::At(place) = self { Some(place) } else { None }
+    }
+
+    /// The same for a chunk that is elsewhere.
+    pub(crate) fn map_place(self, change: impl FnOnce(u64) -> u64) -> Self {
+        if let Self::At(place) = self { Self::At(change(place)) } else { self }
+    }
+
+    fn bits(self) -> u64 {
         match self {
             Self::At(offset) => offset,
             Self::Special(Special::NaN) => SPECIAL | NAN,
@@ -57,20 +66,28 @@ impl Entry {
     }
 }
 
-/// The index, decoded when it is first asked.
+/// The index: as it is stored, and decoded when it is first asked.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// As it is stored; empty once entries have been changed.
+    /// As it was stored last.
     packed: Vec<u8>,
+    /// The entries that have been changed since.
+    changed: Range<usize>,
     len: usize,
-    entries: OnceLock<Vec<Entry>>,
+    /// The entries, as the chunk holds them.
+    words: OnceLock<Vec<u8>>,
+    packer: Packer,
     limits: Limits,
 }
 
 impl Index {
     /// The index of a frame without chunks.
     pub(crate) fn new() -> Self {
-        Self { packed: Vec::new(), len: 0, entries: OnceLock::from(Vec::new()), limits: Limits::new() }
+        Self::with(Vec::new(), 0, OnceLock::from(Vec::new()), Limits::new())
+    }
+
+    fn with(packed: Vec<u8>, len: usize, words: OnceLock<Vec<u8>>, limits: Limits) -> Self {
+        Self { packed, changed: 0..0, len, words, packer: Packer::default(), limits }
     }
 
     /// The index that `bytes` start with.
@@ -81,113 +98,218 @@ impl Index {
             bail!(Corrupt, "frame index: {nbytes} bytes are no whole entries of {ENTRY_LEN}");
         }
         let len = nbytes.checked_div(ENTRY_LEN).unwrap_or_default();
-        limits.check("frame index", len.saturating_mul(size_of::<Entry>()))?;
-        Ok(Self { packed: chunk.as_bytes().to_vec(), len, entries: OnceLock::new(), limits })
+        limits.check("frame index", nbytes)?;
+        Ok(Self::with(chunk.as_bytes().to_vec(), len, OnceLock::new(), limits))
     }
 
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// As it was stored, if it has not been changed.
+    /// As it was stored last.
     pub(crate) fn packed(&self) -> &[u8] {
         &self.packed
     }
 
-    pub(crate) fn entries(&self) -> Result<&[Entry]> {
-        if let Some(entries) = self.entries.get() {
-            return Ok(entries);
+    fn words(&self) -> Result<&Vec<u8>> {
+        if let Some(words) = self.words.get() {
+            return Ok(words);
         }
-        let entries = self.decode()?;
-        Ok(self.entries.get_or_init(|| entries))
+        let words = decode(&self.packed, self.limits)?;
+        Ok(self.words.get_or_init(|| words))
+    }
+
+    pub(crate) fn entries(&self) -> Result<impl ExactSizeIterator<Item = Entry> + '_> {
+        let (words, _) = self.words()?.as_chunks();
+        Ok(words.iter().map(|word| known_entry(*word)))
     }
 
     pub(crate) fn entry(&self, index: usize) -> Result<Entry> {
-        match self.entries()?.get(index) {
-            Some(&entry) => Ok(entry),
+        let (words, _) = self.words()?.as_chunks();
+        match words.get(index) {
+            Some(word) => Ok(known_entry(*word)),
             None => bail!(InvalidArgument, "chunk {index} is asked for, there are {}", self.len),
         }
     }
 
-    fn decode(&self) -> Result<Vec<Entry>> {
-        let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(self.limits);
-        let bytes = decompressor.decompress(&self.packed).map_err(|error| error.within("frame index"))?;
-        let words = bytes.chunks_exact(ENTRY_LEN).filter_map(|word| word.try_into().ok());
-        words.map(|word| Entry::from_stored(i64::from_le_bytes(word))).collect()
+    /// Puts entries in place of those at `range`.
+    #[expect(clippy::expect_used, reason = "they have just been decoded")]
+    fn splice(&mut self, range: Range<usize>, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
+        self.words()?;
+        let words = self.words.get_mut().expect("decoded");
+        let keeps_others = range.len() == entries.len();
+        words.splice(in_bytes(&range), entries.flat_map(|entry| entry.bits().to_le_bytes()));
+        self.len = words.len().checked_div(ENTRY_LEN).unwrap_or_default();
+        let changed = range.start..if keeps_others { range.end } else { usize::MAX };
+        let start = if self.changed.is_empty() { changed.start } else { self.changed.start.min(changed.start) };
+        self.changed = start..self.changed.end.max(changed.end);
+        Ok(())
     }
 
-    /// The entries, to be changed.
-    pub(crate) fn entries_mut(&mut self) -> Result<Change<'_>> {
-        self.entries()?;
-        self.packed.clear();
-        Ok(Change(self))
+    /// Puts an entry in front of another, or at the end.
+    pub(crate) fn insert(&mut self, index: usize, entry: Entry) -> Result<()> {
+        self.splice(index..index, std::iter::once(entry))
+    }
+
+    /// Puts an entry in place of another, which there must be.
+    pub(crate) fn replace(&mut self, index: usize, entry: Entry) -> Result<()> {
+        self.splice(index..index.saturating_add(1), std::iter::once(entry))
+    }
+
+    /// Takes an entry away, which there must be.
+    pub(crate) fn remove(&mut self, index: usize) -> Result<()> {
+        self.splice(index..index.saturating_add(1), std::iter::empty())
+    }
+
+    /// Makes the entries others.
+    pub(crate) fn set(&mut self, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
+        self.splice(0..self.len, entries)
+    }
+
+    /// The index as it is to be stored: nothing if there are no entries.
+    pub(crate) fn pack(&mut self) -> Result<&[u8]> {
+        if !self.changed.is_empty() {
+            self.words()?;
+            let words = self.words.get().map(Vec::as_slice).unwrap_or_default();
+            self.packed = self.packer.pack(words, Some((&self.packed, in_bytes(&self.changed))))?;
+            self.changed = 0..0;
+        }
+        Ok(&self.packed)
     }
 }
 
-/// Entries that are being changed.
-pub(crate) struct Change<'a>(&'a mut Index);
-
-impl std::ops::Deref for Change<'_> {
-    type Target = Vec<Entry>;
-
-    #[expect(clippy::expect_used, reason = "entries_mut has just put them there")]
-    fn deref(&self) -> &Vec<Entry> {
-        self.0.entries.get().expect("decoded")
-    }
+fn in_bytes(entries: &Range<usize>) -> Range<usize> {
+    entries.start.saturating_mul(ENTRY_LEN)..entries.end.saturating_mul(ENTRY_LEN)
 }
 
-impl std::ops::DerefMut for Change<'_> {
-    #[expect(clippy::expect_used, reason = "entries_mut has just put them there")]
-    fn deref_mut(&mut self) -> &mut Vec<Entry> {
-        self.0.entries.get_mut().expect("decoded")
-    }
+/// The entry of a word; decoding has refused what is none.
+fn known_entry(word: [u8; ENTRY_LEN]) -> Entry {
+    let bits = u64::from_le_bytes(word);
+    Entry::from_bits(bits).unwrap_or(Entry::At(bits))
 }
 
-impl Drop for Change<'_> {
-    fn drop(&mut self) {
-        self.0.len = Vec::len(self);
+/// The length that an index of `len` entries has at the most.
+pub(crate) fn max_packed_len(len: usize) -> usize {
+    len.saturating_mul(ENTRY_LEN).saturating_add(BLOSC2_LEN)
+}
+
+/// The words of an index that is stored as `packed`.
+fn decode(packed: &[u8], limits: Limits) -> Result<Vec<u8>> {
+    let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits);
+    let bytes = decompressor.decompress(packed).map_err(|error| error.within("frame index"))?;
+    let (words, _) = bytes.as_chunks();
+    let wrong = words.iter().map(|&word| u64::from_le_bytes(word)).find(|&bits| Entry::from_bits(bits).is_none());
+    if let Some(bits) = wrong {
+        bail!(Corrupt, "frame index: {bits:#x} is no offset and no special value");
     }
+    Ok(bytes)
 }
 
 /// A chunk of these entries.
-pub(crate) fn pack(entries: &[Entry]) -> Result<Vec<u8>> {
-    if entries.len() > MAX_CHUNKS {
-        bail!(InvalidArgument, "a frame has room for {MAX_CHUNKS} chunks, not for {}", entries.len());
+pub(crate) fn pack(entries: impl Iterator<Item = Entry>) -> Result<Vec<u8>> {
+    let words: Vec<u8> = entries.flat_map(|entry| entry.bits().to_le_bytes()).collect();
+    Packer::default().pack(&words, None)
+}
+
+/// Makes chunks of entries, and keeps what it needs for that.
+#[derive(Debug, Default)]
+struct Packer(Option<Box<Compressor>>);
+
+impl Packer {
+    /// A chunk of these words; `old` is an older one, and which bytes are not the same in it.
+    fn pack(&mut self, words: &[u8], old: Option<(&[u8], Range<usize>)>) -> Result<Vec<u8>> {
+        let count = words.len().checked_div(ENTRY_LEN).unwrap_or_default();
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        if count > MAX_CHUNKS {
+            bail!(InvalidArgument, "a frame has room for {MAX_CHUNKS} chunks, not for {count}");
+        }
+        let compressor = match &mut self.0 {
+            Some(compressor) => compressor,
+            none => none.insert(Box::new(Compressor::new(options())?)),
+        };
+        match old.and_then(|(packed, changed)| Some((Chunk::parse(packed).ok()?, changed))) {
+            Some((old, changed)) => compressor.compress_changed(words, &old, &changed),
+            None => compressor.compress(words),
+        }
     }
-    let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.stored().to_le_bytes()).collect();
-    let options = Options::new(ENTRY_LEN).split(SplitMode::Never).blocksize(BLOCKSIZE).threads(Threads::serial());
-    Compressor::new(options)?.compress(&bytes)
+}
+
+fn options() -> Options {
+    Options::new(ENTRY_LEN).split(SplitMode::Never).blocksize(BLOCKSIZE).threads(Threads::serial())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn entries_are_read_back() {
-        let entries = vec![
+    fn entries() -> Vec<Entry> {
+        vec![
             Entry::At(0),
             Entry::Special(Special::Zeros),
             Entry::Special(Special::NaN),
             Entry::Special(Special::Uninit),
             Entry::At(123_456),
-        ];
-        let index = Index::parse(&pack(&entries).unwrap(), Limits::new()).unwrap();
+        ]
+    }
+
+    #[test]
+    fn entries_are_read_back() {
+        let index = Index::parse(&pack(entries().into_iter()).unwrap(), Limits::new()).unwrap();
         assert_eq!(index.len(), 5);
-        assert_eq!(index.entries().unwrap(), entries);
+        assert!(index.entries().unwrap().eq(entries()));
+        assert_eq!(index.entry(2).unwrap(), Entry::Special(Special::NaN));
+        assert!(index.entry(5).is_err());
     }
 
     #[test]
     fn special_entries_have_the_bits_of_the_reference() {
-        assert_eq!(Entry::Special(Special::Zeros).stored(), 0x8100_0000_0000_0000);
-        assert_eq!(Entry::Special(Special::NaN).stored(), 0x8200_0000_0000_0000);
-        assert_eq!(Entry::Special(Special::Uninit).stored(), 0x8400_0000_0000_0000);
+        assert_eq!(Entry::Special(Special::Zeros).bits(), 0x8100_0000_0000_0000);
+        assert_eq!(Entry::Special(Special::NaN).bits(), 0x8200_0000_0000_0000);
+        assert_eq!(Entry::Special(Special::Uninit).bits(), 0x8400_0000_0000_0000);
     }
 
     #[test]
-    fn changes_are_counted() {
+    fn a_word_that_is_no_entry_is_refused() {
+        let words = [0, 1 << 63].map(u64::to_le_bytes);
+        let packed = Packer::default().pack(words.as_flattened(), None).unwrap();
+        let index = Index::parse(&packed, Limits::new()).unwrap();
+        assert!(index.entry(0).unwrap_err().to_string().contains("0x8000000000000000"));
+    }
+
+    #[test]
+    fn what_is_packed_after_changes_is_what_would_be_packed_anew() {
         let mut index = Index::new();
-        index.entries_mut().unwrap().push(Entry::At(7));
-        assert_eq!(index.len(), 1);
+        let mut model = Vec::new();
+        let mut seed = 1_u64;
+        for step in 0..3000_u64 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = usize::try_from(seed >> 33).unwrap() % (model.len() + 1);
+            match seed >> 62 {
+                0 if at < model.len() => {
+                    model[at] = Entry::At(step);
+                    index.replace(at, Entry::At(step)).unwrap();
+                }
+                1 if at < model.len() && step > 2500 => {
+                    model.remove(at);
+                    index.remove(at).unwrap();
+                }
+                2 if step % 50 == 0 => {
+                    model.insert(at, Entry::Special(Special::Zeros));
+                    index.insert(at, Entry::Special(Special::Zeros)).unwrap();
+                }
+                _ => {
+                    model.push(Entry::At(step * 1000));
+                    index.insert(index.len(), Entry::At(step * 1000)).unwrap();
+                }
+            }
+            if step % 7 == 0 {
+                assert_eq!(index.pack().unwrap(), pack(model.iter().copied()).unwrap());
+            }
+        }
+        assert!(index.entries().unwrap().eq(model.iter().copied()));
+        index.set(entries().into_iter()).unwrap();
+        assert_eq!(index.pack().unwrap(), pack(entries().into_iter()).unwrap());
     }
 }

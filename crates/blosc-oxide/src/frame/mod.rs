@@ -12,6 +12,7 @@ mod lock;
 mod open;
 mod options;
 mod repair;
+mod room;
 mod sparse;
 mod tail;
 mod trailer;

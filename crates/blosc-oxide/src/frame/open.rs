@@ -16,6 +16,8 @@ use crate::storage::{ReadAt, read_exact};
 const FIRST_READ: u64 = 1024;
 /// How often a frame is read again that another process changes meanwhile.
 const RETRIES: usize = 16;
+/// How often it is read again though the header is the same: it may have been another in between.
+const RETRIES_OF_SAME: usize = 3;
 /// The longest header: 16 metalayers would have to be 16 MiB each.
 pub(super) const MAX_HEADER: usize = 1 << 28;
 
@@ -54,19 +56,24 @@ pub(crate) struct Integrity {
 
 /// Opens the frame that starts at `base`.
 ///
-/// Another process may be writing: what does not fit together is read again, as long as the header is another each time.
+/// Another process may be writing: what does not fit together is read again, as long as the header is another each time,
+/// and a few times more.
 pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Opened> {
     let mut start = read_start(source, base)?;
+    let mut same = 0;
     for _ in 0..RETRIES {
         let opened = open_once(source, base, &start, limits);
         if matches!(&opened, Ok(opened) if opened.integrity.verdict == Some(Verdict::Good)) {
             return opened;
         }
         let now = read_start(source, base)?;
-        if now == start {
+        if now != start {
+            start = now;
+        } else if opened.is_ok() || same == RETRIES_OF_SAME {
             return opened;
+        } else {
+            same += 1;
         }
-        start = now;
     }
     open_once(source, base, &start, limits)
 }

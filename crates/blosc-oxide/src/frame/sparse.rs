@@ -2,10 +2,10 @@
 //!
 //! Files are never changed once they count. A commit writes the new index beside the old one and renames it over it.
 
-use super::checksums::{self, UNKNOWN};
-use super::index::{self, Entry, Index};
+use super::checksums::{self, Hashes, UNKNOWN};
+use super::index::{Entry, Index};
 use super::open::{self, Opened};
-use super::{Settings, contiguous, header, trailer};
+use super::{Settings, header, trailer};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, NewChunk, Slot, State};
@@ -18,6 +18,34 @@ pub(super) const INDEX_NAME: &str = "chunks.b2frame";
 pub(super) const NEW_INDEX_NAME: &str = "chunks.b2frame.new";
 const MIN_CHUNK: usize = 32;
 
+/// Numbers that no file has; the reference wants those of files to be dense.
+#[derive(Debug, Default)]
+struct FreeNumbers {
+    gaps: BTreeSet<u64>,
+    /// All from here on are free.
+    end: u64,
+}
+
+impl FreeNumbers {
+    fn besides(files: &BTreeSet<u64>) -> Self {
+        let end = files.last().map_or(0, |last| last + 1);
+        // There can be no more gaps than this if numbers are dense, and any number of them if somebody means harm.
+        let gaps = (0..end).filter(|file| !files.contains(file)).take(files.len() + 1).collect();
+        Self { gaps, end }
+    }
+
+    fn take(&mut self) -> u64 {
+        self.gaps.pop_first().unwrap_or_else(|| {
+            self.end += 1;
+            self.end - 1
+        })
+    }
+
+    fn give(&mut self, file: u64) {
+        self.gaps.insert(file);
+    }
+}
+
 /// The chunks of a sparse frame.
 pub(super) struct Sparse {
     directory: Box<dyn Directory>,
@@ -27,13 +55,15 @@ pub(super) struct Sparse {
     header: Vec<u8>,
     trailer: Vec<u8>,
     index: Index,
-    hashes: Option<Vec<u64>>,
-    /// The files that the committed index names.
-    committed: BTreeSet<u64>,
-    /// The files that the index with all changes names.
-    used: BTreeSet<u64>,
-    /// All files with lower numbers are named by the one or the other.
-    lowest_free: u64,
+    hashes: Option<Hashes>,
+    /// The numbers that a new file can have.
+    free: FreeNumbers,
+    /// The files that have been written since the last commit and that the index names.
+    fresh: BTreeSet<u64>,
+    /// The files that the committed index names, and the one with all changes does not.
+    dropped: Vec<u64>,
+    /// Whether several chunks may be in one file; none is removed then.
+    is_shared: bool,
     /// What the used files hold together.
     cbytes: u64,
     is_poisoned: bool,
@@ -48,10 +78,11 @@ impl Sparse {
             header: Vec::new(),
             trailer: Vec::new(),
             index: Index::new(),
-            hashes: settings.checksums.then(Vec::new),
-            committed: BTreeSet::new(),
-            used: BTreeSet::new(),
-            lowest_free: 0,
+            hashes: settings.checksums.then(Hashes::default),
+            free: FreeNumbers::default(),
+            fresh: BTreeSet::new(),
+            dropped: Vec::new(),
+            is_shared: false,
             cbytes: 0,
             is_poisoned: false,
         };
@@ -70,11 +101,12 @@ impl Sparse {
         }
         let Opened { extent, state, index, header, trailer, integrity, .. } = opened;
         let hashes = match (integrity.layer, integrity.verdict) {
-            (Some(layer), Some(_)) => Some(checksums::read_layer(&layer, index.len(), settings.limits)?),
-            (Some(_), None) => Some(vec![UNKNOWN; index.len()]),
+            (Some(layer), Some(_)) => Some(Hashes::read(&layer, index.len(), settings.limits)?),
+            (Some(_), None) => Some(Hashes::unknown(index.len())),
             (None, _) => None,
         };
-        let used = if can_write { files_of(index.entries()?) } else { BTreeSet::new() };
+        let files = if can_write { files_of(index.entries()?) } else { BTreeSet::new() };
+        let is_shared = can_write && files.len() < index.entries()?.filter_map(Entry::place).count();
         let cbytes = extent.section_len;
         let store = Self {
             directory,
@@ -84,9 +116,10 @@ impl Sparse {
             trailer,
             index,
             hashes,
-            committed: used.clone(),
-            used,
-            lowest_free: 0,
+            free: FreeNumbers::besides(&files),
+            fresh: BTreeSet::new(),
+            dropped: Vec::new(),
+            is_shared,
             cbytes,
             is_poisoned: false,
         };
@@ -115,7 +148,7 @@ impl Sparse {
 
     /// Removes what was written since the last commit and will never count.
     fn discard(&mut self) {
-        for &file in self.used.difference(&self.committed) {
+        for &file in &self.fresh {
             // The failure that led here is what the caller is told.
             let _ = self.directory.remove(&file_name(file));
         }
@@ -123,12 +156,6 @@ impl Sparse {
 
     fn is_durable(&self) -> bool {
         self.settings.durability == Durability::Fsync
-    }
-
-    /// The lowest number that neither the committed nor the changed index names: the reference wants them dense.
-    fn next_file(&self) -> u64 {
-        let is_taken = |file: &u64| self.used.contains(file) || self.committed.contains(file);
-        (self.lowest_free..).find(|file| !is_taken(file)).unwrap_or(u64::MAX)
     }
 
     /// Writes a file of its own for a chunk; its entry and its hash.
@@ -143,10 +170,10 @@ impl Sparse {
         if bytes.len() < MIN_CHUNK {
             bail!(InvalidArgument, "a frame takes chunks of {MIN_CHUNK} bytes or more, this has {}", bytes.len());
         }
-        let file = self.next_file();
+        self.check_writable()?;
+        let file = self.free.take();
         self.guarded(|store| store.write_file(&file_name(file), bytes))?;
-        self.used.insert(file);
-        self.lowest_free = file + 1;
+        self.fresh.insert(file);
         self.cbytes += bytes.len() as u64;
         Ok((Entry::At(file), if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN }))
     }
@@ -177,10 +204,12 @@ impl Sparse {
     /// Forgets a file of `len` bytes that no entry names any more; one that counts is kept until the next commit.
     fn release(&mut self, entry: Entry, len: u64) -> Result<()> {
         let Entry::At(file) = entry else { return Ok(()) };
-        if !self.committed.contains(&file) {
+        if self.fresh.contains(&file) {
             self.guarded(|store| store.remove_files(&[file]))?;
+            self.fresh.remove(&file);
+        } else if !self.is_shared {
+            self.dropped.push(file);
         }
-        self.used.remove(&file);
         self.cbytes = self.cbytes.saturating_sub(len);
         Ok(())
     }
@@ -192,30 +221,27 @@ impl Sparse {
         }
         self.write_file(NEW_INDEX_NAME, &bytes)?;
         self.rename_index()?;
-        self.used = files_of(self.index.entries()?);
-        let dead: Vec<u64> = self.committed.difference(&self.used).copied().collect();
-        // Either index may be the one that survives before the next line has succeeded.
-        self.committed.extend(&self.used);
+        // Either index may be the one that survives before the next line has succeeded: what both name is kept.
+        self.fresh.clear();
         if self.is_durable() {
             self.directory.sync()?;
         }
-        self.committed.clone_from(&self.used);
-        self.remove_files(&dead)
+        let dropped = std::mem::take(&mut self.dropped);
+        self.remove_files(&dropped)
     }
 
     /// Header, index and trailer.
-    fn render(&self, state: &State) -> Result<Vec<u8>> {
-        let entries = self.index.entries()?;
-        let index = if entries.is_empty() { Vec::new() } else { index::pack(entries)? };
-        let layer = self.hashes.as_deref().map(checksums::write_layer).transpose()?;
-        let ours = layer.iter().map(|layer| (checksums::LAYER_NAME, layer.as_slice()));
-        let trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
+    fn render(&mut self, state: &State) -> Result<Vec<u8>> {
+        let index = self.index.pack()?;
+        let layer = self.hashes.as_mut().map(Hashes::layer).transpose()?;
+        let ours = layer.map(|layer| (checksums::LAYER_NAME, layer));
+        let mut trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
         let has_vlmetalayers = layer.is_some() || !state.vlmetalayers.is_empty();
         let header_len = header::write(state, 0, 0, true, has_vlmetalayers)?.len();
         let frame_len = (header_len + index.len() + trailer.len()) as u64;
         let header = header::write(state, frame_len, self.cbytes, true, has_vlmetalayers)?;
-        let trailer = if layer.is_some() { contiguous::with_fingerprint(trailer, &header, &index) } else { trailer };
-        Ok([header, index, trailer].concat())
+        trailer::put_fingerprint(&mut trailer, &header, index);
+        Ok([&header[..], index, &trailer].concat())
     }
 
     /// Puts the new index in place of the old one.
@@ -224,7 +250,7 @@ impl Sparse {
             let is_still_there = self.directory.remove(NEW_INDEX_NAME).is_ok();
             if !is_still_there {
                 // It has been renamed after all, or nobody knows: its files are not to be removed.
-                self.committed.extend(&self.used);
+                self.fresh.clear();
             }
             at_file(INDEX_NAME, cause)
         })
@@ -237,7 +263,7 @@ impl Sparse {
             let name = file_name(file);
             match self.directory.remove(&name) {
                 Err(cause) if cause.kind() != NotFound => result = result.and(Err(at_file(&name, cause))),
-                _ => self.lowest_free = self.lowest_free.min(file),
+                _ => self.free.give(file),
             }
         }
         result
@@ -248,7 +274,7 @@ impl Sparse {
             Entry::At(file) => file,
             Entry::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
         };
-        if self.is_poisoned && !self.committed.contains(&file) {
+        if self.is_poisoned && self.fresh.contains(&file) {
             // It has been discarded.
             self.check_writable()?;
         }
@@ -264,8 +290,8 @@ impl Sparse {
     }
 }
 
-fn files_of(entries: &[Entry]) -> BTreeSet<u64> {
-    entries.iter().filter_map(|entry| if let Entry::At(file) = entry { Some(*file) } else { None }).collect()
+fn files_of(entries: impl Iterator<Item = Entry>) -> BTreeSet<u64> {
+    entries.filter_map(Entry::place).collect()
 }
 
 /// The name of a chunk's file.
@@ -333,8 +359,7 @@ impl ChunkStore for Sparse {
         if let Some(hashes) = &mut self.hashes {
             hashes.insert(index, hash);
         }
-        self.index.entries_mut()?.insert(index, entry);
-        Ok(())
+        self.index.insert(index, entry)
     }
 
     fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
@@ -343,30 +368,30 @@ impl ChunkStore for Sparse {
         let old_len = self.stored_len(old)?;
         let (entry, hash) = self.store(chunk)?;
         if let Some(hashes) = &mut self.hashes {
-            hashes[index] = hash;
+            hashes.replace(index, hash);
         }
-        self.index.entries_mut()?[index] = entry;
+        self.index.replace(index, entry)?;
         self.release(old, old_len)
     }
 
     fn remove(&mut self, index: usize) -> Result<()> {
         self.check_writable()?;
-        let old_len = self.stored_len(self.entry(index)?)?;
+        let old = self.entry(index)?;
+        let old_len = self.stored_len(old)?;
         if let Some(hashes) = &mut self.hashes {
             hashes.remove(index);
         }
-        let old = self.index.entries_mut()?.remove(index);
+        self.index.remove(index)?;
         self.release(old, old_len)
     }
 
     fn reorder(&mut self, order: &[usize]) -> Result<()> {
         self.check_writable()?;
         if let Some(hashes) = &mut self.hashes {
-            *hashes = order.iter().map(|&from| hashes[from]).collect();
+            hashes.reorder(order);
         }
-        let mut entries = self.index.entries_mut()?;
-        *entries = order.iter().map(|&from| entries[from]).collect();
-        Ok(())
+        let entries: Vec<Entry> = self.index.entries()?.collect();
+        self.index.set(order.iter().map(|&from| entries[from]))
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
@@ -376,7 +401,7 @@ impl ChunkStore for Sparse {
     /// Removes files that nothing names: what a crash left behind.
     fn compact(&mut self, _state: &State) -> Result<()> {
         self.guarded(|store| {
-            let known: BTreeSet<String> = store.used.iter().map(|&file| file_name(file)).collect();
+            let known: BTreeSet<String> = files_of(store.index.entries()?).into_iter().map(file_name).collect();
             for name in store.directory.names()? {
                 let is_ours = name == NEW_INDEX_NAME || is_chunk_name(&name);
                 if is_ours && !known.contains(&name) {
@@ -388,7 +413,7 @@ impl ChunkStore for Sparse {
     }
 
     fn hash(&mut self, index: usize) -> Result<Option<u64>> {
-        Ok(self.hashes.as_ref().and_then(|hashes| hashes.get(index).copied()).filter(|&hash| hash != UNKNOWN))
+        Ok(self.hashes.as_ref().and_then(|hashes| hashes.get(index)))
     }
 
     fn reload(&mut self) -> Result<Option<State>> {
@@ -408,7 +433,7 @@ impl ChunkStore for Sparse {
         self.trailer = opened.trailer;
         self.cbytes = opened.extent.section_len;
         self.hashes = match (opened.integrity.layer, opened.integrity.verdict) {
-            (Some(layer), Some(_)) => Some(checksums::read_layer(&layer, opened.index.len(), self.settings.limits)?),
+            (Some(layer), Some(_)) => Some(Hashes::read(&layer, opened.index.len(), self.settings.limits)?),
             _ => None,
         };
         self.index = opened.index;

@@ -6,6 +6,7 @@
     clippy::cast_possible_truncation
 )]
 
+use super::checksums;
 use super::header::checked;
 use super::layers::{self, Place};
 use crate::bytes::msgpack::{Reader, Writer, marker};
@@ -22,6 +23,10 @@ pub(super) const TAIL_LEN: usize = 23;
 const LEN_FROM_END: usize = 23;
 /// The type and the 16 bytes of the fingerprint.
 pub(super) const FINGERPRINT_LEN: usize = 16;
+/// What a trailer without layers takes.
+const EMPTY_LEN: usize = 35;
+/// What a layer takes besides name and content.
+const LAYER_OVERHEAD: usize = 11;
 /// A fingerprint of 128 bits.
 const FINGERPRINT_128: u8 = 3;
 
@@ -74,22 +79,37 @@ fn fingerprint(bytes: &[u8]) -> Result<Fingerprint> {
 }
 
 /// Whether a trailer carries our fingerprint.
-pub(super) fn has_fingerprint(bytes: &[u8]) -> bool {
+fn has_fingerprint(bytes: &[u8]) -> bool {
     matches!(fingerprint(bytes), Ok(Fingerprint::Ours(_)))
 }
 
 /// A trailer with these layers, and zeros where the fingerprint goes, which is its end.
 pub(super) fn write<'a>(layers: impl Iterator<Item = (&'a str, &'a [u8])>, has_fingerprint: bool) -> Result<Vec<u8>> {
-    let mut writer = Writer::default();
+    let layers: Vec<_> = layers.collect();
+    let contents = layers.iter().fold(0_usize, |len, (name, content)| {
+        len.saturating_add(name.len()).saturating_add(content.len()).saturating_add(LAYER_OVERHEAD)
+    });
+    let mut writer = Writer(Vec::with_capacity(contents.saturating_add(EMPTY_LEN)));
     writer.byte(ARRAY_4);
     writer.byte(VERSION);
-    layers::write(layers, Place::Trailer, &mut writer)?;
+    layers::write(layers.into_iter(), Place::Trailer, &mut writer)?;
     let len = writer.0.len().saturating_add(TAIL_LEN);
     writer.uint32(checked(len)?);
     writer.byte(marker::FIXEXT16);
     writer.byte(if has_fingerprint { FINGERPRINT_128 } else { 0 });
     writer.bytes(&[0; FINGERPRINT_LEN]);
     Ok(writer.0)
+}
+
+/// Puts our fingerprint of a frame into its trailer, if that has a place for it.
+pub(super) fn put_fingerprint(trailer: &mut [u8], header: &[u8], index: &[u8]) {
+    if !has_fingerprint(trailer) {
+        return;
+    }
+    let fingerprint = checksums::fingerprint(header, index, trailer);
+    if let Some(place) = trailer.last_chunk_mut::<FINGERPRINT_LEN>() {
+        *place = fingerprint;
+    }
 }
 
 #[cfg(test)]
@@ -99,7 +119,7 @@ mod tests {
     #[test]
     fn an_empty_trailer_has_35_bytes() {
         let trailer = write(std::iter::empty(), false).unwrap();
-        assert_eq!(trailer.len(), 35);
+        assert_eq!(trailer.len(), EMPTY_LEN);
         assert_eq!(len(&trailer).unwrap(), 35);
         assert_eq!(read(&trailer).unwrap().1, Fingerprint::None);
     }

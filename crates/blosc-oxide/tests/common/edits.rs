@@ -219,3 +219,23 @@ pub const ROW: &[Edit] = &[
         frame.commit()
     }),
 ];
+
+const SMALL: Edit = ("append a small one", |frame| {
+    let byte = u8::try_from(frame.nchunks()).unwrap_or(1);
+    frame.append(&[byte; CHUNK])?;
+    frame.commit()
+});
+const NOTE: Edit = ("write a note", |frame| {
+    let note = noise(60 + frame.nbytes(), 40);
+    frame.vlmetalayers_mut().update("note", &note)?;
+    frame.commit()
+});
+const REPLACE: Edit = ("replace the first", |frame| {
+    let data = noise(70 + frame.nbytes(), CHUNK);
+    frame.update(0, &data)?;
+    frame.commit()
+});
+
+/// Small commits, of which each writes where older ones have been.
+pub const REUSING: &[Edit] =
+    &[SMALL, NOTE, SMALL, SMALL, NOTE, NOTE, NOTE, SMALL, REPLACE, SMALL, NOTE, SMALL, SMALL, REPLACE, NOTE];

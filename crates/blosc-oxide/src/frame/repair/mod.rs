@@ -6,12 +6,13 @@ mod scan;
 
 pub use report::{LooseChunk, RepairReport, RepairUnknown, RepairedBy};
 
+use super::Frame;
+use super::checksums::{self, Hashes};
 use super::index::Entry;
 use super::open;
 use super::options::FrameOptions;
 use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
 use super::verify::Damage;
-use super::{Frame, checksums};
 use crate::chunk::{Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special};
 use crate::error::{Error, Result, bail, error};
 use crate::limits::Limits;
@@ -173,7 +174,7 @@ impl Repair {
         }
         repair.report.unknown.extend(scan.gave_up_at.map(RepairUnknown::Rest));
         repair.check_options(scan);
-        repair.check_chunks(&entries, hashes.as_deref())?;
+        repair.check_chunks(&entries, hashes.as_ref())?;
         repair.check_metalayers();
         Ok(repair)
     }
@@ -199,7 +200,7 @@ impl Repair {
     }
 
     /// Reads and checks all chunks, and finds out how long those are that are not stored or damaged.
-    fn check_chunks(&mut self, entries: &[Entry], hashes: Option<&[u64]>) -> Result<()> {
+    fn check_chunks(&mut self, entries: &[Entry], hashes: Option<&Hashes>) -> Result<()> {
         let mut decompressor = Decompressor::new()
             .with_threads(self.options.chunks.threads.clone())
             .with_plugins(self.options.chunks.plugins.clone())
@@ -211,7 +212,7 @@ impl Repair {
                 sizes.push(None);
                 continue;
             };
-            let hash = hashes.and_then(|hashes| hashes.get(index).copied()).filter(|&hash| hash != checksums::UNKNOWN);
+            let hash = hashes.and_then(|hashes| hashes.get(index));
             self.report.checksums += usize::from(hash.is_some());
             match self.check_chunk(place, hash, &mut decompressor) {
                 Ok(header) => {

@@ -6,7 +6,7 @@ use crate::bytes::le_i64;
 use crate::chunk::{Decompressor, Header, Options};
 use crate::error::Result;
 use crate::exec::Threads;
-use crate::frame::checksums::{self, Verdict};
+use crate::frame::checksums::{self, Hashes, Verdict};
 use crate::frame::header::{self, FIXED_LEN};
 use crate::frame::index::{ENTRY_LEN, Entry, Index};
 use crate::frame::open::{self, Generation, Opened};
@@ -26,7 +26,7 @@ pub(super) struct Picked {
     /// For each chunk where it is: its position or the number of its file.
     pub(super) entries: Vec<Entry>,
     /// A hash for each chunk, if they are known.
-    pub(super) hashes: Option<Vec<u64>>,
+    pub(super) hashes: Option<Hashes>,
     pub(super) unknown: Vec<RepairUnknown>,
     /// Where the index ends; what comes after it was never committed.
     pub(super) index_end: u64,
@@ -85,11 +85,11 @@ impl Picker<'_> {
     fn opened(&self, opened: Opened, by: RepairedBy) -> Result<Picked> {
         let Opened { generation, extent, state, index, integrity, .. } = opened;
         let hashes = match (&integrity.layer, integrity.verdict) {
-            (Some(layer), Some(_)) => checksums::read_layer(layer, index.len(), self.limits).ok(),
+            (Some(layer), Some(_)) => Hashes::read(layer, index.len(), self.limits).ok(),
             _ => None,
         };
         let base = if self.files.is_some() { 0 } else { extent.header_len as u64 };
-        let entries = index.entries()?.iter().map(|&entry| at_base(entry, base)).collect();
+        let entries = index.entries()?.map(|entry| at_base(entry, base)).collect();
         let mut unknown = Vec::new();
         if generation == Generation::Current && integrity.verdict == Some(Verdict::MetalayersChanged) {
             unknown.push(RepairUnknown::Metalayers);
@@ -109,7 +109,7 @@ impl Picker<'_> {
         if !self.may_be_index(&bytes, places) {
             return None;
         }
-        let entries = Index::parse(&bytes, self.limits).ok()?.entries().ok()?.to_vec();
+        let entries: Vec<Entry> = Index::parse(&bytes, self.limits).ok()?.entries().ok()?.collect();
         // One entry is too little to tell an index from data by, unless a trailer follows.
         let is_certain = self.trailer_after(found).is_some();
         if entries.len() < 2 && !is_certain {
@@ -178,7 +178,7 @@ impl Picker<'_> {
         let mut hashes = None;
         if let Some(mut layers) = layers {
             if let Some(layer) = layers.take_chunk(checksums::LAYER_NAME) {
-                hashes = checksums::read_layer(&layer, entries.len(), self.limits).ok();
+                hashes = Hashes::read(&layer, entries.len(), self.limits).ok();
             }
             state.vlmetalayers = layers;
         }

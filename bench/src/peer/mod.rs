@@ -1,5 +1,7 @@
 //! C-Blosc2, loaded when the program runs.
 
+mod frame;
+
 use libloading::Library;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -26,6 +28,32 @@ struct CParams {
     instr_codec: bool,
     codec_params: *mut c_void,
     filter_params: [*mut c_void; 6],
+}
+
+impl CParams {
+    fn new(params: Params) -> Self {
+        let null = std::ptr::null_mut();
+        Self {
+            compcode: params.codec,
+            compcode_meta: 0,
+            clevel: params.level,
+            use_dict: 0,
+            typesize: int(params.typesize),
+            nthreads: params.threads,
+            blocksize: 0,
+            splitmode: 4,
+            schunk: null,
+            filters: [0, 0, 0, 0, 0, params.filter],
+            filters_meta: [0; 6],
+            prefilter: null,
+            preparams: null,
+            tuner_params: null,
+            tuner_id: 0,
+            instr_codec: false,
+            codec_params: null,
+            filter_params: [null; 6],
+        }
+    }
 }
 
 /// The parameters of decompression.
@@ -58,6 +86,7 @@ pub(crate) struct Peer {
     unshuffle: Filter,
     bitshuffle: Filter,
     bitunshuffle: Filter,
+    frames: frame::Functions,
     /// Keeps the functions above loaded.
     _library: Library,
 }
@@ -97,33 +126,14 @@ impl Peer {
             unshuffle: function!(b"blosc2_unshuffle"),
             bitshuffle: function!(b"blosc2_bitshuffle"),
             bitunshuffle: function!(b"blosc2_bitunshuffle"),
+            frames: frame::Functions::load(&library)?,
             _library: library,
         })
     }
 
     /// A context that compresses.
     pub(crate) fn compressor(&self, params: Params) -> PeerContext<'_> {
-        let null = std::ptr::null_mut();
-        let cparams = CParams {
-            compcode: params.codec,
-            compcode_meta: 0,
-            clevel: params.level,
-            use_dict: 0,
-            typesize: int(params.typesize),
-            nthreads: params.threads,
-            blocksize: 0,
-            splitmode: 4,
-            schunk: null,
-            filters: [0, 0, 0, 0, 0, params.filter],
-            filters_meta: [0; 6],
-            prefilter: null,
-            preparams: null,
-            tuner_params: null,
-            tuner_id: 0,
-            instr_codec: false,
-            codec_params: null,
-            filter_params: [null; 6],
-        };
+        let cparams = CParams::new(params);
         // SAFETY: the structure is laid out as the library declares it, and every pointer in it may be null.
         let context = unsafe { (self.create_compressor)(cparams) };
         PeerContext { peer: self, context }
