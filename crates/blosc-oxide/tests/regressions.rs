@@ -1,7 +1,8 @@
 //! Every bug that was found, as the input that showed it.
 
 use blosc_oxide::{
-    Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Filter, Format, Options, Plugins, Result, Special,
+    Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Filter, Format, Frame, FrameOptions, MemoryStorage,
+    Options, Plugins, Result, Special,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -116,4 +117,18 @@ fn a_zlib_stream_after_one_that_did_not_fit_is_whole() {
             assert!(blosc_oxide::decompress(&chunk).unwrap() == data, "level {level}, shift {shift}");
         }
     }
+}
+
+/// C-Blosc2 deletes the last chunk, and writes the trailer directly behind the header; the length of the section stays.
+#[test]
+fn a_frame_whose_chunks_were_all_deleted_by_the_reference_is_opened() {
+    let options = FrameOptions::new(Options::new(4)).checksums(false);
+    let mut bytes = Frame::create_in(MemoryStorage::default(), options).unwrap().to_bytes().unwrap();
+    bytes[39..47].copy_from_slice(&768_i64.to_be_bytes());
+    bytes[58..62].copy_from_slice(&2000_i32.to_be_bytes());
+    let mut frame = Frame::from_bytes(bytes).unwrap();
+    assert_eq!((frame.nchunks(), frame.nbytes(), frame.cbytes()), (0, 0, 0));
+    frame.append(&[7; 2000]).unwrap();
+    let frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+    assert_eq!(frame.bytes(0..2000).unwrap(), [7; 2000]);
 }

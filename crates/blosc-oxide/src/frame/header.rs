@@ -99,7 +99,15 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Extent, State)> {
         metalayers: read_metalayers(layer_bytes, FIXED_LEN)?,
         vlmetalayers: VlMetalayers::new(),
     };
+    let section_len =
+        if nbytes == 0 { section_without_chunks(header_len, frame_len, section_len) } else { section_len };
     Ok((Extent { header_len, frame_len, section_len, is_sparse: kind == 1 }, state))
+}
+
+/// The length of the section of a frame without chunks. The reference, which has written its index over the chunks, leaves
+/// the length that it had when it deletes the last one.
+fn section_without_chunks(header_len: usize, frame_len: u64, stored: u64) -> u64 {
+    if stored > frame_len.saturating_sub(header_len as u64) { 0 } else { stored }
 }
 
 /// How long a header says it is, by its first bytes.
