@@ -571,3 +571,68 @@ fn a_block_is_read_alone() {
     }
     assert_eq!(frame.block(0, 10).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
+
+/// A frame in memory with checksums, as bytes.
+fn checked_frame() -> Vec<u8> {
+    let options = FrameOptions::new(Options::new(4)).metalayer("unit", "kelvin");
+    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    frame.append(&[7; 4000]).unwrap();
+    frame.to_bytes().unwrap()
+}
+
+#[test]
+fn a_metalayer_that_the_reference_has_changed_is_no_damage() {
+    let mut bytes = checked_frame();
+    // It overwrites the content in place and leaves the trailer alone.
+    let at = bytes.windows(6).position(|window| window == b"kelvin").unwrap();
+    bytes[at..at + 6].copy_from_slice(b"newton");
+    let mut frame = Frame::from_bytes(bytes).unwrap();
+    assert_eq!(frame.metalayers().get("unit"), Some(&b"newton"[..]));
+    let found = frame.verify().unwrap();
+    assert!(found.is_good() && found.has_foreign_metalayers && !found.has_foreign_changes, "{found:?}");
+    assert_eq!(found.checksums, 1);
+    frame.append(&[8; 4000]).unwrap();
+    frame.commit().unwrap();
+    assert!(!frame.verify().unwrap().has_foreign_metalayers);
+}
+
+#[test]
+fn a_trailer_that_the_reference_has_written_is_no_damage() {
+    let mut bytes = checked_frame();
+    // It writes a fingerprint of type 0.
+    let at = bytes.len() - 17;
+    bytes[at..].fill(0);
+    let mut frame = Frame::from_bytes(bytes).unwrap();
+    let found = frame.verify().unwrap();
+    assert!(found.is_good() && found.has_foreign_changes, "{found:?}");
+    assert_eq!(found.checksums, 0);
+}
+
+#[test]
+fn edits_of_chunks_of_all_sizes_keep_their_places() {
+    let mut sc = SuperChunk::new(Options::new(1)).unwrap();
+    let mut model: Vec<Vec<u8>> = Vec::new();
+    let mut rng = Rng::new(5);
+    for step in 0..400_u32 {
+        let data = vec![step.to_le_bytes()[0]; 1 + rng.below(90)];
+        let at = rng.below(model.len() + 1);
+        match rng.below(4) {
+            0 if at < model.len() => {
+                sc.update(at, &data).unwrap();
+                model[at] = data;
+            }
+            1 if at < model.len() && model.len() > 20 => {
+                sc.delete(at).unwrap();
+                model.remove(at);
+            }
+            _ => {
+                sc.insert(at, &data).unwrap();
+                model.insert(at, data);
+            }
+        }
+        let all = model.concat();
+        let from = rng.below(all.len());
+        let to = from + rng.below(all.len() - from + 1);
+        assert_eq!(sc.bytes(from as u64..to as u64).unwrap(), all[from..to]);
+    }
+}

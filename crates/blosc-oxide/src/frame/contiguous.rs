@@ -22,7 +22,7 @@ use super::tail::Tail;
 use super::trailer;
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
-use crate::schunk::{ChunkStore, NewChunk, Slot, State};
+use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, State};
 use crate::storage::{Durability, MemoryStorage, ReadAt, Storage, read_exact};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -74,6 +74,7 @@ pub(super) struct Contiguous {
     places: Places,
     /// What the chunks take, those included that no longer count.
     cbytes: u64,
+    foreign: Foreign,
     is_poisoned: bool,
 }
 
@@ -120,6 +121,7 @@ impl Contiguous {
             limit: 0,
             places: Places::default(),
             cbytes: 0,
+            foreign: Foreign::default(),
             is_poisoned: false,
         };
         if !store.access.as_read().is_empty()? {
@@ -159,6 +161,7 @@ impl Contiguous {
         if can_write && (generation != Generation::Current || base > 0) {
             bail!(Unsupported, "early frames, and frames inside a larger file, can only be read");
         }
+        let foreign = integrity.foreign();
         // What another program has changed since has hashes that no longer count.
         let hashes = match (integrity.layer, integrity.verdict) {
             (Some(layer), Some(_)) => Some(KnownHashes::Stored(layer)),
@@ -179,6 +182,7 @@ impl Contiguous {
             tail: Tail::new(end),
             limit: end,
             cbytes: extent.section_len,
+            foreign,
             is_poisoned: false,
         };
         if can_write {
@@ -378,6 +382,7 @@ impl Contiguous {
     fn committed(&mut self, rendered: Rendered) {
         self.header = rendered.header;
         self.trailer = rendered.trailer;
+        self.foreign = Foreign::default();
         let old = std::mem::replace(&mut self.places.live, rendered.place);
         if let Some(room) = &mut self.places.room {
             room.give(old);
@@ -687,6 +692,10 @@ impl ChunkStore for Contiguous {
             return Ok(None);
         }
         Ok(self.load_hashes()?.get(index))
+    }
+
+    fn foreign(&self) -> Foreign {
+        self.foreign
     }
 
     fn dead_bytes(&self) -> Result<u64> {

@@ -8,7 +8,7 @@
 
 use super::options::FrameOptions;
 use crate::error::{Result, bail, error};
-use crate::schunk::{Begun, ChunkStore, NewChunk, Slot, State};
+use crate::schunk::{Begun, ChunkStore, Foreign, NewChunk, Slot, State};
 use crate::storage::{FileStorage, ReadAt, Storage};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -266,6 +266,10 @@ impl ChunkStore for LockedStore {
 
     fn slot(&self, index: usize) -> Result<Slot> {
         self.inner.slot(index)
+    }
+
+    fn foreign(&self) -> Foreign {
+        self.inner.foreign()
     }
 
     fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {

@@ -9,7 +9,7 @@ use super::trailer::{self, Fingerprint};
 use crate::bytes::array_at;
 use crate::error::{Result, bail, error};
 use crate::limits::Limits;
-use crate::schunk::{ChunkSize, State, VlMetalayers};
+use crate::schunk::{ChunkSize, Foreign, State, VlMetalayers};
 use crate::storage::{ReadAt, read_exact};
 
 /// What is read at first: enough for most headers.
@@ -52,6 +52,16 @@ pub(crate) struct Integrity {
     pub(crate) layer: Option<Vec<u8>>,
     /// Whether the stored header was torn, and the copy behind the frame was used instead.
     pub(crate) is_recovered: bool,
+}
+
+impl Integrity {
+    /// What a program that knows nothing of hashes has changed since they were written.
+    pub(crate) fn foreign(&self) -> Foreign {
+        Foreign {
+            metalayers: self.verdict == Some(Verdict::MetalayersChanged),
+            rest: self.verdict.is_none() && self.layer.is_some(),
+        }
+    }
 }
 
 /// Opens the frame that starts at `base`.

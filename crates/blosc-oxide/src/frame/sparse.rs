@@ -8,7 +8,7 @@ use super::open::{self, Opened};
 use super::{Settings, header, trailer};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
-use crate::schunk::{ChunkStore, NewChunk, Slot, State};
+use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, State};
 use crate::storage::{Directory, Durability, ReadAt, read_exact};
 use std::collections::BTreeSet;
 use std::io::ErrorKind::NotFound;
@@ -66,6 +66,7 @@ pub(super) struct Sparse {
     is_shared: bool,
     /// What the used files hold together.
     cbytes: u64,
+    foreign: Foreign,
     is_poisoned: bool,
 }
 
@@ -84,6 +85,7 @@ impl Sparse {
             dropped: Vec::new(),
             is_shared: false,
             cbytes: 0,
+            foreign: Foreign::default(),
             is_poisoned: false,
         };
         if store.directory.open(INDEX_NAME).is_ok() {
@@ -100,6 +102,7 @@ impl Sparse {
             bail!(Corrupt, "frame: {INDEX_NAME} says that its chunks are in itself");
         }
         let Opened { extent, state, index, header, trailer, integrity, .. } = opened;
+        let foreign = integrity.foreign();
         let hashes = match (integrity.layer, integrity.verdict) {
             (Some(layer), Some(_)) => Some(Hashes::read(&layer, index.len(), settings.limits)?),
             (Some(_), None) => Some(Hashes::unknown(index.len())),
@@ -121,6 +124,7 @@ impl Sparse {
             dropped: Vec::new(),
             is_shared,
             cbytes,
+            foreign,
             is_poisoned: false,
         };
         Ok((store, state))
@@ -223,6 +227,7 @@ impl Sparse {
         self.rename_index()?;
         // Either index may be the one that survives before the next line has succeeded: what both name is kept.
         self.fresh.clear();
+        self.foreign = Foreign::default();
         if self.is_durable() {
             self.directory.sync()?;
         }
@@ -412,6 +417,10 @@ impl ChunkStore for Sparse {
         })
     }
 
+    fn foreign(&self) -> Foreign {
+        self.foreign
+    }
+
     fn hash(&mut self, index: usize) -> Result<Option<u64>> {
         Ok(self.hashes.as_ref().and_then(|hashes| hashes.get(index)))
     }
@@ -432,6 +441,7 @@ impl ChunkStore for Sparse {
         self.header = opened.header;
         self.trailer = opened.trailer;
         self.cbytes = opened.extent.section_len;
+        self.foreign = opened.integrity.foreign();
         self.hashes = match (opened.integrity.layer, opened.integrity.verdict) {
             (Some(layer), Some(_)) => Some(Hashes::read(&layer, opened.index.len(), self.settings.limits)?),
             _ => None,

@@ -11,6 +11,10 @@ pub struct Verification {
     pub chunks: usize,
     /// How many of them have a checksum.
     pub checksums: usize,
+    /// Whether another program, one that knows nothing of checksums, has changed metalayers of fixed size since.
+    pub has_foreign_metalayers: bool,
+    /// Whether such a program has changed anything else since: the checksums of chunks no longer count.
+    pub has_foreign_changes: bool,
     /// What is damaged.
     pub damage: Vec<Damage>,
 }
@@ -40,7 +44,12 @@ impl Frame {
     /// # Errors
     /// `Io` if the frame cannot be read; damage is not an error but found.
     pub fn verify(&mut self) -> Result<Verification> {
-        let mut found = Verification::default();
+        let foreign = self.0.store.foreign();
+        let mut found = Verification {
+            has_foreign_metalayers: foreign.metalayers,
+            has_foreign_changes: foreign.rest,
+            ..Verification::default()
+        };
         for index in 0..self.nchunks() {
             found.chunks += 1;
             let expected = self.0.store.hash(index)?;

@@ -7,6 +7,7 @@ use super::store::{NewChunk, Slot};
 use crate::chunk::{Chunk, MAX_NBYTES, Options, Special, fill_chunk, fill_special};
 use crate::error::{Result, bail};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 impl SuperChunk {
@@ -16,6 +17,22 @@ impl SuperChunk {
     /// `InvalidArgument` if `buffer` is empty or too long for a chunk; `Io` if it cannot be written.
     pub fn append(&mut self, buffer: &[u8]) -> Result<()> {
         self.edit(|sc| sc.insert(sc.nchunks(), buffer))
+    }
+
+    /// Compresses `buffer` and lends the chunk.
+    fn with_compressed<T>(&mut self, buffer: &[u8], action: impl FnOnce(&mut Self, &[u8]) -> Result<T>) -> Result<T> {
+        if buffer.is_empty() {
+            bail!(InvalidArgument, "an empty buffer makes no chunk");
+        }
+        let mut packed = std::mem::take(&mut self.packed);
+        let compressor = self.compressor()?;
+        let len = compressor.max_compressed_len(buffer.len());
+        if packed.len() < len {
+            packed.resize(len, 0);
+        }
+        let result = compressor.compress_into(buffer, &mut packed).and_then(|len| action(self, &packed[..len]));
+        self.packed = packed;
+        result
     }
 
     /// Adds a chunk that is compressed already as the last one.
@@ -143,8 +160,7 @@ impl SuperChunk {
     /// # Errors
     /// As [`append`](Self::append); `InvalidArgument` if `index` is more than the number of chunks.
     pub fn insert(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
-        let chunk = self.compressed(buffer)?;
-        self.insert_chunk(index, &chunk)
+        self.with_compressed(buffer, |sc, chunk| sc.insert_chunk(index, chunk))
     }
 
     /// Puts a chunk that is compressed already in front of the chunk `index`.
@@ -168,8 +184,7 @@ impl SuperChunk {
     /// # Errors
     /// As [`append`](Self::append); `InvalidArgument` if there is no such chunk.
     pub fn update(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
-        let chunk = self.compressed(buffer)?;
-        self.update_chunk(index, &chunk)
+        self.with_compressed(buffer, |sc, chunk| sc.update_chunk(index, chunk))
     }
 
     /// Puts a chunk that is compressed already in place of the chunk `index`.
@@ -199,6 +214,7 @@ impl SuperChunk {
         let explicit = self.explicit(incoming, new)?;
         self.store.replace(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
         self.changed(self.state.nbytes - old as u64 + new as u64);
+        self.move_starts(index..index + 1, Some(new));
         Ok(())
     }
 
@@ -211,6 +227,7 @@ impl SuperChunk {
             let nbytes = sc.chunk_nbytes(index)?;
             sc.store.remove(index)?;
             sc.changed(sc.state.nbytes - nbytes as u64);
+            sc.move_starts(index..index + 1, None);
             Ok(())
         })
     }
@@ -240,6 +257,7 @@ impl SuperChunk {
         }
         self.store.reorder(order)?;
         self.changed(self.state.nbytes);
+        self.starts = OnceLock::new();
         Ok(())
     }
 
@@ -285,15 +303,14 @@ impl SuperChunk {
             return self.update(index, part);
         }
         let mut data = self.decompress(index)?;
-        data[from..from + part.len()].copy_from_slice(part);
-        self.update(index, &data)
-    }
-
-    fn compressed(&mut self, buffer: &[u8]) -> Result<Vec<u8>> {
-        if buffer.is_empty() {
-            bail!(InvalidArgument, "an empty buffer makes no chunk");
+        let changed = from..from + part.len();
+        data[changed.clone()].copy_from_slice(part);
+        if self.chunk_special(index)?.is_some() {
+            return self.update(index, &data);
         }
-        self.compressor()?.compress(buffer)
+        let old = self.chunk(index)?;
+        let chunk = self.compressor()?.compress_changed(&data, &Chunk::parse(&old)?, &changed)?;
+        self.update_chunk(index, &chunk)
     }
 
     fn insert_new(&mut self, index: usize, nbytes: usize, incoming: NewChunk<'_>) -> Result<()> {
@@ -317,6 +334,7 @@ impl SuperChunk {
         let explicit = self.explicit(incoming, nbytes)?;
         self.store.insert(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
         self.changed(self.state.nbytes + nbytes as u64);
+        self.move_starts(index..index, Some(nbytes));
         Ok(())
     }
 
@@ -391,8 +409,18 @@ impl SuperChunk {
 
     fn changed(&mut self, nbytes: u64) {
         self.state.nbytes = nbytes;
-        self.starts = OnceLock::new();
         self.is_changed = true;
+    }
+
+    /// Takes notice that a chunk of `nbytes`, or none, is in place of `chunks`, if it is known where chunks start.
+    fn move_starts(&mut self, chunks: Range<usize>, nbytes: Option<usize>) {
+        let Some(starts) = self.starts.get_mut() else { return };
+        let (start, end) = (starts[chunks.start], starts[chunks.end]);
+        let new_end = start + nbytes.unwrap_or_default() as u64;
+        for later in &mut starts[chunks.end..] {
+            *later = *later - end + new_end;
+        }
+        starts.splice(chunks, nbytes.map(|_| start));
     }
 }
 

@@ -12,7 +12,7 @@ mod store;
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
 pub(crate) use state::{ChunkSize, State};
-pub(crate) use store::{Begun, ChunkStore, NewChunk, Slot};
+pub(crate) use store::{Begun, ChunkStore, Foreign, NewChunk, Slot};
 
 use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
 use crate::codec::Codec;
@@ -46,6 +46,8 @@ pub struct SuperChunk {
     limits: Limits,
     /// Made when it is first needed: what cannot be written here may still be read.
     compressor: Option<Compressor>,
+    /// Room for a chunk that is being made.
+    packed: Vec<u8>,
     /// Readers that are not in use.
     idle: Mutex<Vec<Reader>>,
     /// Where each chunk starts, and where the last one ends; only for chunks of different sizes.
@@ -71,6 +73,7 @@ impl SuperChunk {
             state,
             store,
             compressor: None,
+            packed: Vec::new(),
             options,
             limits,
             idle: Mutex::default(),

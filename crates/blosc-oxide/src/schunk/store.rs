@@ -32,6 +32,15 @@ pub(crate) struct Begun {
     pub(crate) state: Option<State>,
 }
 
+/// What another program has changed, one that knows nothing of hashes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    /// The metalayers of fixed size.
+    pub(crate) metalayers: bool,
+    /// Anything else: chunks, or variable-length metalayers.
+    pub(crate) rest: bool,
+}
+
 /// A sequence of chunks. Changes need not last before [`commit`](Self::commit).
 pub(crate) trait ChunkStore: Send + Sync {
     fn nchunks(&self) -> usize;
@@ -99,6 +108,11 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// The XXH3 hash of a stored chunk, where one is kept.
     fn hash(&mut self, _index: usize) -> Result<Option<u64>> {
         Ok(None)
+    }
+
+    /// What another program has changed since the hashes were written.
+    fn foreign(&self) -> Foreign {
+        Foreign::default()
     }
 
     /// How many bytes are stored that no longer count.
