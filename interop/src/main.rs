@@ -1,16 +1,26 @@
-//! Our side of the interop test: `interop write DIRECTORY` and `interop read DIRECTORY...` for chunks, and for Bloscpack
-//! files `write-bloscpack`, `append-bloscpack` and `convert-npy`, each with a directory.
+//! Our side of the interop test: chunks (`write`, `read`), Bloscpack files (`write-bloscpack`, `append-bloscpack`,
+//! `convert-npy`), and frames that both sides change in turn (`frames`, `turn`) and at the same time (`append`).
 #![expect(clippy::print_stdout, reason = "a command that reports its counts")]
 
 mod bloscpack;
 mod cases;
 mod chunk_set;
+mod frames;
 
 use std::process::ExitCode;
 
 const LEAST_WRITTEN: usize = 3000;
 const LEAST_READ: usize = 1000;
 const LEAST_BLOSCPACK: usize = 100;
+const LEAST_FRAMES: usize = 60;
+
+const USAGE: &str = "usage: interop write DIRECTORY
+       interop read DIRECTORY...
+       interop write-bloscpack|append-bloscpack|convert-npy DIRECTORY
+       interop frames DIRECTORY
+       interop turn DIRECTORY NUMBER disk|memory
+       interop append FRAME WRITER COUNT
+       interop path";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,9 +30,30 @@ fn main() -> ExitCode {
         Some(("write-bloscpack", [directory])) => write_bloscpack(directory),
         Some(("append-bloscpack", [directory])) => append_bloscpack(directory),
         Some(("convert-npy", [directory])) => convert_npy(directory),
+        Some(("frames", [directory])) => {
+            let count = frames::create(directory);
+            println!("blosc-oxide wrote {count} frames");
+            success(count >= LEAST_FRAMES)
+        }
+        Some(("turn", [directory, number, via])) => {
+            let number = number.parse().expect("the number of the turn");
+            let via = if via == "memory" { frames::Via::Memory } else { frames::Via::Disk };
+            let count = frames::turn(directory, number, via);
+            println!("theirs read and changed by blosc-oxide: {count} frames");
+            success(count >= LEAST_FRAMES)
+        }
+        Some(("path", [])) => {
+            println!("{}", std::env::current_exe().expect("a program that runs").display());
+            ExitCode::SUCCESS
+        }
+        Some(("append", [path, writer, count])) => {
+            let (writer, count) = (writer.parse().expect("a number"), count.parse().expect("a number"));
+            let result = frames::append_with_lock(path, writer, count);
+            result.as_ref().err().iter().for_each(|error| println!("{error}"));
+            success(result.is_ok())
+        }
         _ => {
-            println!("usage: interop write DIRECTORY\n       interop read DIRECTORY...");
-            println!("       interop write-bloscpack|append-bloscpack|convert-npy DIRECTORY");
+            println!("{USAGE}");
             ExitCode::FAILURE
         }
     }
