@@ -8,6 +8,7 @@ extern crate alloc;
 
 pub mod bitshuffle;
 pub mod blosclz;
+pub mod boxes;
 pub mod bytedelta;
 pub mod copy;
 pub mod delta;
