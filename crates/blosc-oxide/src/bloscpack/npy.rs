@@ -2,12 +2,12 @@
 
 use super::header::FileHeader;
 use super::metadata::Metadata;
-use super::numpy::NumpyArray;
 use super::options::BloscpackOptions;
 use super::reader::{Bloscpack, ReadOptions};
 use super::stream::{Unpacked, unpack_after};
 use super::writer::{BloscpackWriter, Summary};
 use crate::error::{Result, bail, error};
+use crate::numpy::NumpyArray;
 use crate::storage::{ReadAt, Storage};
 use std::io::{Read, Write};
 

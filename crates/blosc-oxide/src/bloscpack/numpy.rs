@@ -1,4 +1,4 @@
-//! NumPy arrays: what metadata and the header of an .npy file say about them.
+//! What the metadata of a file says about the NumPy array in it.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -6,111 +6,28 @@
     clippy::cast_possible_truncation
 )]
 
-use super::dtype::DType;
 use super::json::Json;
-use super::literal::Literal;
 use super::metadata::Metadata;
 use crate::error::{Result, bail, error};
-use std::io::{Read, Write};
+use crate::numpy::{DType, ItemOrder, Literal, NumpyArray, check_len};
 
 const CONTAINER: &str = "numpy";
-const NPY_MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// What stands before the data of an .npy file has a multiple of this length.
-const NPY_ALIGN: usize = 64;
-/// The longest description of an array that is looked at. NumPy itself refuses much shorter ones.
-const MAX_DESCRIPTION: usize = 16 << 20;
-
-/// In which order the items of an array are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ItemOrder {
-    /// The last dimension varies fastest, as in C.
-    #[default]
-    C,
-    /// The first dimension varies fastest, as in Fortran.
-    Fortran,
-}
-
-/// The type, the shape and the order of an array, everything but its data.
-///
-/// ```
-/// use blosc_oxide::bloscpack::{ItemOrder, NumpyArray};
-/// let array = NumpyArray::new("<f4", [60, 100], ItemOrder::C)?;
-/// assert_eq!(array.nbytes(), 24_000);
-/// assert_eq!(array.to_json(), r#"{"dtype":"'<f4'","shape":[60,100],"order":"C","container":"numpy"}"#);
-/// # Ok::<(), blosc_oxide::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NumpyArray {
-    dtype: DType,
-    shape: Vec<u64>,
-    order: ItemOrder,
-    nbytes: u64,
-}
 
 impl NumpyArray {
-    /// An array of items of a type, which is given as NumPy describes it: `<f8`, or `[('a', '<i4'), ('b', '|S3')]`.
-    ///
-    /// # Errors
-    /// `Unsupported` if the type is not known or holds Python objects, `Corrupt` if it is no description;
-    /// `InvalidArgument` if the array is longer than a file can be.
-    pub fn new(dtype: &str, shape: impl Into<Vec<u64>>, order: ItemOrder) -> Result<Self> {
-        Self::with_dtype(DType::parse(dtype)?, shape.into(), order)
-    }
-
-    fn with_dtype(dtype: DType, shape: Vec<u64>, order: ItemOrder) -> Result<Self> {
-        let itemsize = dtype.itemsize() as u64;
-        // An array without items may have any other lengths, and its size is none.
-        let nbytes = if shape.contains(&0) {
-            Some(0)
-        } else {
-            shape.iter().try_fold(itemsize, |nbytes, &length| nbytes.checked_mul(length))
-        };
-        let Some(nbytes) = nbytes.filter(|&nbytes| i64::try_from(nbytes).is_ok()) else {
-            bail!(InvalidArgument, "an array of {itemsize}-byte items and shape {shape:?} is too long");
-        };
-        Ok(Self { dtype, shape, order, nbytes })
-    }
-
-    /// The type as NumPy describes it.
-    #[must_use]
-    pub fn dtype(&self) -> String {
-        match self.dtype.description() {
-            Literal::Str(text) => text.clone(),
-            fields => fields.to_string(),
-        }
-    }
-
-    /// The size of an item.
-    #[must_use]
-    pub fn itemsize(&self) -> usize {
-        self.dtype.itemsize()
-    }
-
-    /// The length of each dimension.
-    #[must_use]
-    pub fn shape(&self) -> &[u64] {
-        &self.shape
-    }
-
-    /// In which order the items are stored.
-    #[must_use]
-    pub fn order(&self) -> ItemOrder {
-        self.order
-    }
-
-    /// How many bytes the data has.
-    #[must_use]
-    pub fn nbytes(&self) -> u64 {
-        self.nbytes
-    }
-
     /// The metadata of a file that holds this array.
+    ///
+    /// ```
+    /// use blosc_oxide::{ItemOrder, NumpyArray};
+    /// let array = NumpyArray::new("<f4", [60, 100], ItemOrder::C)?;
+    /// assert_eq!(array.to_json(), r#"{"dtype":"'<f4'","shape":[60,100],"order":"C","container":"numpy"}"#);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
     #[must_use]
     pub fn to_json(&self) -> String {
-        let order = if self.order == ItemOrder::C { "C" } else { "F" };
-        let shape = self.shape.iter().map(|length| Json::Number(length.to_string())).collect();
+        let order = if self.order() == ItemOrder::C { "C" } else { "F" };
+        let shape = self.shape().iter().map(|length| Json::Number(length.to_string())).collect();
         let members = [
-            ("dtype", Json::String(self.dtype.to_string())),
+            ("dtype", Json::String(self.parsed_dtype().to_string())),
             ("shape", Json::Array(shape)),
             ("order", Json::from(order)),
             ("container", Json::from(CONTAINER)),
@@ -129,7 +46,7 @@ impl NumpyArray {
             return Ok(None);
         }
         let missing = |key: &str| error!(Corrupt, "metadata of an array without {key}");
-        let dtype = DType::from_json(json.get("dtype").ok_or_else(|| missing("dtype"))?)?;
+        let dtype = dtype_from_json(json.get("dtype").ok_or_else(|| missing("dtype"))?)?;
         let shape = json.get("shape").and_then(Json::as_array).ok_or_else(|| missing("shape"))?;
         let shape = shape.iter().map(Json::as_u64).collect::<Option<Vec<_>>>().ok_or_else(|| missing("shape"))?;
         let order = match json.get("order").and_then(Json::as_str) {
@@ -138,92 +55,6 @@ impl NumpyArray {
             Some(other) => bail!(Corrupt, "metadata of an array: its order is {other:?}, neither C nor F"),
         };
         Self::with_dtype(dtype, shape, order).map(Some)
-    }
-
-    /// Reads the header of an .npy file; the data is what comes next.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Truncated` or `Unsupported` if it is none, is cut off or cannot be understood.
-    pub fn read_npy_header(input: &mut impl Read) -> Result<Self> {
-        Self::from_npy_header(input).map_err(|error| error.within("npy"))
-    }
-
-    fn from_npy_header(input: &mut impl Read) -> Result<Self> {
-        let start = read_array::<8>(input)?;
-        let [magic @ .., major, minor] = start;
-        if &magic != NPY_MAGIC {
-            bail!(Corrupt, "starts with \"{}\", not with \"\\x93NUMPY\"", magic.escape_ascii());
-        }
-        let len = match major {
-            1 => u32::from(u16::from_le_bytes(read_array(input)?)),
-            2 | 3 => u32::from_le_bytes(read_array(input)?),
-            _ => bail!(Unsupported, "version {major}.{minor} is not one of 1.0 to 3.0"),
-        };
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
-        check_len(len)?;
-        let bytes = read_vec(input, len)?;
-        let text = if major == 3 {
-            String::from_utf8(bytes).map_err(|_| error!(Corrupt, "the header is no UTF-8"))?
-        } else {
-            bytes.into_iter().map(char::from).collect()
-        };
-        Self::from_npy_dict(&Literal::parse(text.trim_end())?)
-    }
-
-    fn from_npy_dict(header: &Literal) -> Result<Self> {
-        let missing = |key: &str| error!(Corrupt, "the header has no good {key:?}");
-        let description = header.get("descr").ok_or_else(|| missing("descr"))?;
-        let order = match header.get("fortran_order") {
-            Some(Literal::Bool(true)) => ItemOrder::Fortran,
-            Some(Literal::Bool(false)) => ItemOrder::C,
-            _ => return Err(missing("fortran_order")),
-        };
-        let shape = match header.get("shape") {
-            Some(Literal::Tuple(lengths)) => lengths.iter().map(Literal::as_u64).collect::<Option<Vec<_>>>(),
-            _ => None,
-        };
-        Self::with_dtype(DType::new(description.clone())?, shape.ok_or_else(|| missing("shape"))?, order)
-    }
-
-    /// Writes the header of an .npy file; the data must come next.
-    ///
-    /// # Errors
-    /// Whatever `out` reports.
-    pub fn write_npy_header(&self, out: &mut impl Write) -> Result<()> {
-        Ok(out.write_all(&self.npy_header()?)?)
-    }
-
-    fn npy_header(&self) -> Result<Vec<u8>> {
-        let length = |&length: &u64| {
-            i64::try_from(length).map(Literal::Int).map_err(|_| error!(InvalidArgument, "a length is {length}"))
-        };
-        let shape = self.shape.iter().map(length).collect::<Result<_>>()?;
-        let key = |name: &str| Literal::Str(name.to_owned());
-        let text = Literal::Dict(vec![
-            (key("descr"), self.dtype.description().clone()),
-            (key("fortran_order"), Literal::Bool(self.order == ItemOrder::Fortran)),
-            (key("shape"), Literal::Tuple(shape)),
-        ])
-        .to_string();
-        // Version 1 has two bytes for the length; names that are not ASCII came with version 3.
-        let is_short = text.is_ascii() && text.len() < usize::from(u16::MAX).saturating_sub(NPY_ALIGN);
-        let (version, start_len) = match (is_short, text.is_ascii()) {
-            (true, _) => (1, 10_usize),
-            (false, true) => (2, 12),
-            (false, false) => (3, 12),
-        };
-        let whole = start_len.saturating_add(text.len()).saturating_add(1).next_multiple_of(NPY_ALIGN);
-        let len = whole.saturating_sub(start_len);
-        let mut header = NPY_MAGIC.to_vec();
-        header.extend([version, 0]);
-        match u16::try_from(len) {
-            Ok(len) if is_short => header.extend(len.to_le_bytes()),
-            _ => header.extend(u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes()),
-        }
-        header.extend_from_slice(text.as_bytes());
-        header.resize(whole.saturating_sub(1), b' ');
-        header.push(b'\n');
-        Ok(header)
     }
 }
 
@@ -237,26 +68,53 @@ impl Metadata {
     }
 }
 
-fn check_len(len: usize) -> Result<()> {
-    if len > MAX_DESCRIPTION {
-        bail!(LimitExceeded, "the description of the array has {len} bytes, {MAX_DESCRIPTION} are allowed");
+/// Reads the description in metadata: a string or, as it was before 0.7.2, lists in place of tuples.
+fn dtype_from_json(json: &Json) -> Result<DType> {
+    match json {
+        Json::String(text) => DType::parse(text),
+        Json::Array(_) => DType::new(fields_from_lists(json)?),
+        other => bail!(Corrupt, "dtype is {other}, neither a string nor a list"),
     }
-    Ok(())
 }
 
-fn read_array<const N: usize>(input: &mut impl Read) -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&read_vec(input, N)?);
-    Ok(bytes)
+/// A list of fields, each of which is a list of name, description and perhaps shape.
+fn fields_from_lists(json: &Json) -> Result<Literal> {
+    let bad = || error!(Corrupt, "dtype: {json} is no list of fields");
+    let fields = json.as_array().ok_or_else(bad)?;
+    let field = |field: &Json| {
+        let parts = field.as_array().ok_or_else(bad)?;
+        let [name, description, shape @ ..] = parts else { return Err(bad()) };
+        let description = match description {
+            Json::String(text) => Literal::Str(text.clone()),
+            fields => fields_from_lists(fields)?,
+        };
+        let mut field = vec![name_from_json(name).ok_or_else(bad)?, description];
+        for shape in shape {
+            field.push(shape_from_json(shape).ok_or_else(bad)?);
+        }
+        Ok(Literal::Tuple(field))
+    };
+    fields.iter().map(field).collect::<Result<_>>().map(Literal::List)
 }
 
-fn read_vec(input: &mut impl Read, len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let came = input.by_ref().take(len as u64).read_to_end(&mut bytes)?;
-    if came < len {
-        bail!(Truncated, "the header is cut off: {len} bytes needed, {came} there");
+/// A name, or a title and a name.
+fn name_from_json(json: &Json) -> Option<Literal> {
+    match json {
+        Json::String(name) => Some(Literal::Str(name.clone())),
+        Json::Array(names) => {
+            let names = names.iter().map(|name| name.as_str().map(|name| Literal::Str(name.to_owned())));
+            names.collect::<Option<_>>().map(Literal::Tuple)
+        }
+        _ => None,
     }
-    Ok(bytes)
+}
+
+fn shape_from_json(json: &Json) -> Option<Literal> {
+    let length = |json: &Json| json.as_u64().and_then(|length| i64::try_from(length).ok()).map(Literal::Int);
+    match json {
+        Json::Array(lengths) => lengths.iter().map(length).collect::<Option<_>>().map(Literal::Tuple),
+        json => length(json),
+    }
 }
 
 #[cfg(test)]
@@ -288,33 +146,10 @@ mod tests {
     }
 
     #[test]
-    fn npy_headers_come_back_and_are_aligned() {
-        for array in arrays() {
-            let mut header = Vec::new();
-            array.write_npy_header(&mut header).unwrap();
-            assert_eq!(header.len() % 64, 0);
-            assert_eq!(NumpyArray::read_npy_header(&mut &header[..]).unwrap(), array);
-            for len in 0..header.len() {
-                assert!(NumpyArray::read_npy_header(&mut &header[..len]).is_err());
-            }
-        }
-    }
-
-    #[test]
-    fn a_header_too_long_for_version_1_is_version_2() {
-        let fields: Vec<String> = (0..8000).map(|i| format!("('f{i}', '<i4')")).collect();
-        let array = NumpyArray::new(&format!("[{}]", fields.join(", ")), [7], ItemOrder::C).unwrap();
-        let mut header = Vec::new();
-        array.write_npy_header(&mut header).unwrap();
-        assert_eq!(header[6], 2);
-        assert_eq!(NumpyArray::read_npy_header(&mut &header[..]).unwrap(), array);
-        assert_eq!(array.itemsize(), 32_000);
-    }
-
-    #[test]
-    fn a_shape_that_no_file_can_hold_is_refused() {
-        let error = NumpyArray::new("<f8", [1 << 40, 1 << 40], ItemOrder::C).unwrap_err();
-        assert!(error.to_string().ends_with("is too long"));
-        assert_eq!(NumpyArray::new("<f8", [1 << 62, 0, 1 << 62], ItemOrder::C).unwrap().nbytes(), 0);
+    fn lists_of_old_metadata_become_fields() {
+        let json = Json::parse("[[\"p\",[[\"x\",\"<f4\"],[\"y\",\"<f4\"]]],[\"id\",\"<u8\",[2]]]").unwrap();
+        let dtype = dtype_from_json(&json).unwrap();
+        assert_eq!(dtype.to_string(), "[('p', [('x', '<f4'), ('y', '<f4')]), ('id', '<u8', (2,))]");
+        assert_eq!(dtype.itemsize(), 24);
     }
 }

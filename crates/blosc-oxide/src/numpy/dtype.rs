@@ -6,26 +6,25 @@
     clippy::cast_possible_truncation
 )]
 
-use super::json::Json;
 use super::literal::Literal;
 use crate::error::{Result, bail, error};
 use std::fmt;
 
 /// A type: a description like `<f8`, or a list of fields. Its `Display` is Python's `repr`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DType {
+pub(crate) struct DType {
     description: Literal,
     itemsize: usize,
 }
 
 impl DType {
-    pub(super) fn new(description: Literal) -> Result<Self> {
+    pub(crate) fn new(description: Literal) -> Result<Self> {
         let itemsize = itemsize(&description)?;
         Ok(Self { description, itemsize })
     }
 
     /// Reads a description, with the quotes and brackets of Python or, as it was before 0.7.2, without quotes.
-    pub(super) fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         if text.starts_with(['\'', '"', '[', '(']) || text.starts_with("u'") {
             Self::new(Literal::parse(text)?)
         } else {
@@ -33,21 +32,12 @@ impl DType {
         }
     }
 
-    /// Reads the description in metadata: a string or, as it was before 0.7.2, lists in place of tuples.
-    pub(super) fn from_json(json: &Json) -> Result<Self> {
-        match json {
-            Json::String(text) => Self::parse(text),
-            Json::Array(_) => Self::new(fields_from_lists(json)?),
-            other => bail!(Corrupt, "dtype is {other}, neither a string nor a list"),
-        }
-    }
-
-    pub(super) fn description(&self) -> &Literal {
+    pub(crate) fn description(&self) -> &Literal {
         &self.description
     }
 
     /// How many bytes an item has.
-    pub(super) fn itemsize(&self) -> usize {
+    pub(crate) fn itemsize(&self) -> usize {
         self.itemsize
     }
 }
@@ -55,46 +45,6 @@ impl DType {
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.description.fmt(f)
-    }
-}
-
-/// A list of fields, each of which is a list of name, description and perhaps shape.
-fn fields_from_lists(json: &Json) -> Result<Literal> {
-    let bad = || error!(Corrupt, "dtype: {json} is no list of fields");
-    let fields = json.as_array().ok_or_else(bad)?;
-    let field = |field: &Json| {
-        let parts = field.as_array().ok_or_else(bad)?;
-        let [name, description, shape @ ..] = parts else { return Err(bad()) };
-        let description = match description {
-            Json::String(text) => Literal::Str(text.clone()),
-            fields => fields_from_lists(fields)?,
-        };
-        let mut field = vec![name_from_json(name).ok_or_else(bad)?, description];
-        for shape in shape {
-            field.push(shape_from_json(shape).ok_or_else(bad)?);
-        }
-        Ok(Literal::Tuple(field))
-    };
-    fields.iter().map(field).collect::<Result<_>>().map(Literal::List)
-}
-
-/// A name, or a title and a name.
-fn name_from_json(json: &Json) -> Option<Literal> {
-    match json {
-        Json::String(name) => Some(Literal::Str(name.clone())),
-        Json::Array(names) => {
-            let names = names.iter().map(|name| name.as_str().map(|name| Literal::Str(name.to_owned())));
-            names.collect::<Option<_>>().map(Literal::Tuple)
-        }
-        _ => None,
-    }
-}
-
-fn shape_from_json(json: &Json) -> Option<Literal> {
-    let length = |json: &Json| json.as_u64().and_then(|length| i64::try_from(length).ok()).map(Literal::Int);
-    match json {
-        Json::Array(lengths) => lengths.iter().map(length).collect::<Option<_>>().map(Literal::Tuple),
-        json => length(json),
     }
 }
 
@@ -196,13 +146,5 @@ mod tests {
         assert_eq!(message("<f8[s]"), "dtype: \"<f8[s]\" is not known");
         assert_eq!(message("[('a',)]"), "dtype: ('a',) is no field");
         assert_eq!(message("[('a', '<i4', (-1,))]"), "dtype: ('a', '<i4', (-1,)) is no field");
-    }
-
-    #[test]
-    fn lists_of_old_metadata_become_fields() {
-        let json = Json::parse("[[\"p\",[[\"x\",\"<f4\"],[\"y\",\"<f4\"]]],[\"id\",\"<u8\",[2]]]").unwrap();
-        let dtype = DType::from_json(&json).unwrap();
-        assert_eq!(dtype.to_string(), "[('p', [('x', '<f4'), ('y', '<f4')]), ('id', '<u8', (2,))]");
-        assert_eq!(dtype.itemsize(), 24);
     }
 }

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 
 /// A Python value. Its `Display` is what Python's `repr` gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Literal {
+pub(crate) enum Literal {
     None,
     Bool(bool),
     Int(i64),
@@ -26,7 +26,7 @@ pub(super) enum Literal {
 
 impl Literal {
     /// Reads a text that holds one value and nothing else.
-    pub(super) fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { text, at: 0 };
         let value = parser.value(MAX_DEPTH)?;
         match parser.peek() {
@@ -36,21 +36,21 @@ impl Literal {
     }
 
     /// The value of a key that is a string.
-    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Dict(members) => members.iter().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value),
             _ => None,
         }
     }
 
-    pub(super) fn as_str(&self) -> Option<&str> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
             Self::Str(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn as_u64(&self) -> Option<u64> {
+    pub(crate) fn as_u64(&self) -> Option<u64> {
         match self {
             Self::Int(value) => u64::try_from(*value).ok(),
             _ => None,
