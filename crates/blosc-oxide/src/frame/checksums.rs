@@ -148,10 +148,9 @@ impl Hashes {
         self.splice(index..index.saturating_add(1), &[]);
     }
 
-    /// Makes the hash `order[i]` the one at `i`.
-    pub(super) fn reorder(&mut self, order: &[usize]) {
-        let ordered: Vec<u64> = order.iter().map(|&from| self.get(from).unwrap_or(UNKNOWN)).collect();
-        self.splice(0..order.len(), &ordered);
+    /// Makes the hashes others.
+    pub(super) fn set(&mut self, hashes: &[u64]) {
+        self.splice(0..self.bytes.len() / HASH_LEN, hashes);
     }
 }
 

@@ -12,6 +12,7 @@
 //! count with the next commit, while the committed one stays whole.
 
 use super::Settings;
+use super::arrange;
 use super::checksums::{self, Hashes, UNKNOWN};
 use super::footer::{self, Footer};
 use super::header::{self, FIXED_LEN};
@@ -22,7 +23,7 @@ use super::tail::Tail;
 use super::trailer;
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
-use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, State};
+use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
 use crate::storage::{Durability, MemoryStorage, ReadAt, Storage, read_exact};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -75,6 +76,8 @@ pub(super) struct Contiguous {
     /// What the chunks take, those included that no longer count.
     cbytes: u64,
     foreign: Foreign,
+    /// Whether nothing has been committed yet.
+    is_new: bool,
     is_poisoned: bool,
 }
 
@@ -107,42 +110,37 @@ struct Rendered {
 }
 
 impl Contiguous {
-    /// Makes an empty frame on an empty storage.
-    pub(super) fn create(storage: Box<dyn Storage>, state: &State, settings: Settings) -> Result<Self> {
+    /// Begins a frame on an empty storage: there is none before the first commit, which must not change the metalayers.
+    pub(super) fn begin_new(storage: Box<dyn Storage>, state: &State, settings: Settings) -> Result<Self> {
+        let header = header::write(state, 0, 0, false, false)?;
+        let start = header.len() as u64;
         let mut store = Self {
             access: Access::Write(storage),
             base: 0,
             settings,
-            header: Vec::new(),
+            header,
             trailer: Vec::new(),
             index: Index::new(),
             hashes: settings.checksums.then(|| KnownHashes::Loaded(Hashes::default())),
-            tail: Tail::new(0),
-            limit: 0,
-            places: Places::default(),
+            tail: Tail::new(start),
+            limit: start,
+            places: Places { chunks_end: start, ..Places::default() },
             cbytes: 0,
             foreign: Foreign::default(),
+            is_new: true,
             is_poisoned: false,
         };
         if !store.access.as_read().is_empty()? {
             bail!(InvalidArgument, "a frame is to be made where there is something already");
         }
-        let header_len = header::write(state, 0, 0, false, false)?.len();
-        store.tail = Tail::new(header_len as u64);
-        store.places.chunks_end = header_len as u64;
         store.forget_room();
-        let rendered = store.render(state, header_len)?;
-        let bytes = [&rendered.header[..], &rendered.index, &rendered.trailer].concat();
-        store.guarded(|store| store.write_new(&bytes))?;
-        store.tail = Tail::new(bytes.len() as u64);
-        store.committed(rendered);
         Ok(store)
     }
 
-    /// The first sector is written last, and its first byte after the others, so that a frame is there as a whole or
-    /// not at all.
-    fn write_new(&mut self, bytes: &[u8]) -> Result<()> {
-        let (first_sector, rest) = bytes.split_at(bytes.len().min(SECTOR));
+    /// Writes the header of a new frame, everything else of which is there. The first sector is written last, and its
+    /// first byte after the others, so that a frame is there as a whole or not at all.
+    fn write_first_header(&mut self, header: &[u8]) -> Result<()> {
+        let (first_sector, rest) = header.split_at(header.len().min(SECTOR));
         let (first_byte, others) = first_sector.split_at(1);
         if !rest.is_empty() {
             self.access.as_write()?.write_at(SECTOR as u64, rest)?;
@@ -152,6 +150,18 @@ impl Contiguous {
         storage.write_at(1, others)?;
         storage.write_at(0, first_byte)?;
         self.sync()
+    }
+
+    /// The first commit: everything but the header, then the header.
+    fn publish_new(&mut self, rendered: Rendered) -> Result<()> {
+        self.tail.push(&rendered.index);
+        self.tail.push(&rendered.trailer);
+        self.flush()?;
+        self.sync()?;
+        self.write_first_header(&rendered.header)?;
+        self.committed(rendered);
+        self.is_new = false;
+        Ok(())
     }
 
     /// Takes over a frame that has been opened.
@@ -183,6 +193,7 @@ impl Contiguous {
             limit: end,
             cbytes: extent.section_len,
             foreign,
+            is_new: false,
             is_poisoned: false,
         };
         if can_write {
@@ -430,6 +441,13 @@ impl Contiguous {
     fn commit_guarded(&mut self, state: &State) -> Result<()> {
         let old_len = self.header.len();
         let new_len = header::write(state, 0, 0, false, false)?.len();
+        if self.is_new {
+            if new_len != old_len {
+                bail!(InvalidArgument, "the metalayers of a new frame are to be there before its first chunk");
+            }
+            let rendered = self.render(state, new_len)?;
+            return self.publish_new(rendered);
+        }
         if new_len > old_len {
             self.make_room(new_len)?;
         }
@@ -672,11 +690,30 @@ impl ChunkStore for Contiguous {
         self.index.remove(index)
     }
 
-    fn reorder(&mut self, order: &[usize]) -> Result<()> {
+    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
+        match self.store(NewChunk::Bytes(&chunk))? {
+            (Entry::At(entry), hash) => Ok(Staged::At { entry, hash }),
+            (Entry::Special(special), _) => Ok(Staged::Special(special)),
+        }
+    }
+
+    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
         self.check_writable()?;
-        self.change_hashes(|hashes| hashes.reorder(order))?;
-        let entries: Vec<Entry> = self.index.entries()?.collect();
-        self.index.set(order.iter().map(|&from| entries[from]))
+        let (entry, hash) = arrange::staged_entry(&staged)?;
+        self.change_hashes(|hashes| hashes.replace(index, hash))?;
+        self.index.replace(index, entry)
+    }
+
+    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
+        self.check_writable()?;
+        if self.hashes.is_some() {
+            self.load_hashes()?;
+        }
+        let hashes = match &mut self.hashes {
+            Some(KnownHashes::Loaded(hashes)) => Some(hashes),
+            _ => None,
+        };
+        arrange::arrange(&sources, &mut self.index, hashes)
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {

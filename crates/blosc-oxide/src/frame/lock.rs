@@ -8,7 +8,7 @@
 
 use super::options::FrameOptions;
 use crate::error::{Result, bail, error};
-use crate::schunk::{Begun, ChunkStore, Foreign, NewChunk, Slot, State};
+use crate::schunk::{Begun, ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
 use crate::storage::{FileStorage, ReadAt, Storage};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -296,8 +296,24 @@ impl ChunkStore for LockedStore {
         self.inner.remove(index)
     }
 
-    fn reorder(&mut self, order: &[usize]) -> Result<()> {
-        self.inner.reorder(order)
+    fn bytes(&self, index: usize) -> Option<&[u8]> {
+        self.inner.bytes(index)
+    }
+
+    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
+        self.inner.stage(chunk)
+    }
+
+    fn unstage(&mut self, staged: Staged) {
+        self.inner.unstage(staged);
+    }
+
+    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
+        self.inner.put(index, staged)
+    }
+
+    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
+        self.inner.arrange(sources)
     }
 
     fn hash(&mut self, index: usize) -> Result<Option<u64>> {

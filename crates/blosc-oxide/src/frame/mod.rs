@@ -1,7 +1,9 @@
 //! Frames: a super-chunk in a file, in memory or in a directory, that survives crashes.
 
+mod arrange;
 mod checksums;
 mod contiguous;
+mod creation;
 mod early;
 mod early_writer;
 mod footer;
@@ -18,6 +20,7 @@ mod tail;
 mod trailer;
 mod verify;
 
+pub(crate) use creation::Creation;
 pub use early_writer::EarlyFrame;
 pub(crate) use options::Settings;
 pub use options::{FrameLayout, FrameOptions};
@@ -28,11 +31,10 @@ use crate::chunk::Options;
 use crate::error::{Result, bail};
 use crate::limits::Limits;
 use crate::schunk::{ChunkStore, State, SuperChunk};
-use crate::storage::{Directory, Durability, FileDirectory, FileStorage, MemoryStorage, ReadAt, Storage};
+use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, Storage};
 use contiguous::{Access, Contiguous};
 use lock::{Hold, LockFile, LockedStore, check_unlocked};
 use sparse::Sparse;
-use std::fs;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
@@ -64,26 +66,8 @@ impl Frame {
     /// # Errors
     /// `Io` if it cannot be made; as [`Compressor::new`](crate::Compressor::new).
     pub fn create(path: impl AsRef<Path>, options: impl Into<FrameOptions>) -> Result<Self> {
-        let (path, (options, state)) = (path.as_ref(), initial(options.into())?);
-        let (store, lock): (Box<dyn ChunkStore>, _) = match options.layout {
-            FrameLayout::Contiguous => {
-                let lock = lock_of(path, Hold::Exclusive, &options)?;
-                let storage = Box::new(FileStorage::create_new(path)?);
-                let store = Contiguous::create(storage, &state, options.settings());
-                // What is half made is removed; that this fails too is not the news.
-                (Box::new(store.inspect_err(|_| drop(fs::remove_file(path)))?), lock)
-            }
-            FrameLayout::Sparse => {
-                let directory = Box::new(FileDirectory::create_new(path)?);
-                let lock = lock_of(path, Hold::Exclusive, &options)?;
-                let store = Sparse::create(directory, &state, options.settings());
-                (Box::new(store.inspect_err(|_| drop(fs::remove_dir_all(path)))?), lock)
-            }
-        };
-        if options.durability == Durability::Fsync {
-            sync_name(path)?;
-        }
-        Ok(Self::new(with_lock((store, state), lock, path, true, &options), &options))
+        let (creation, sc) = Creation::at_path(path.as_ref(), options.into())?;
+        creation.finish(sc).map(Self)
     }
 
     /// Makes a new contiguous frame on an empty storage.
@@ -91,10 +75,8 @@ impl Frame {
     /// # Errors
     /// As [`create`](Self::create); `InvalidArgument` if the storage is not empty, or if the options ask for locking.
     pub fn create_in(storage: impl Storage + 'static, options: impl Into<FrameOptions>) -> Result<Self> {
-        let (options, state) = initial(options.into())?;
-        check_unlocked(&options)?;
-        let store = Contiguous::create(Box::new(storage), &state, options.settings())?;
-        Ok(Self::new((Box::new(store), state), &options))
+        let (creation, sc) = Creation::in_storage(Box::new(storage), options.into())?;
+        creation.finish(sc).map(Self)
     }
 
     /// Makes a new sparse frame in an empty directory.
@@ -102,10 +84,8 @@ impl Frame {
     /// # Errors
     /// As [`create`](Self::create); `InvalidArgument` if the options ask for locking.
     pub fn create_in_directory(directory: impl Directory + 'static, options: impl Into<FrameOptions>) -> Result<Self> {
-        let (options, state) = initial(options.into())?;
-        check_unlocked(&options)?;
-        let store = Sparse::create(Box::new(directory), &state, options.settings())?;
-        Ok(Self::new((Box::new(store), state), &options))
+        let (creation, sc) = Creation::in_directory(Box::new(directory), options.into())?;
+        creation.finish(sc).map(Self)
     }
 
     /// Opens the frame at `path`, a file or a directory, for reading.
@@ -252,19 +232,7 @@ impl Frame {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn refresh(&mut self) -> Result<bool> {
-        if self.0.is_changed() {
-            return Ok(false);
-        }
-        let state = self.0.store.reload()?;
-        Ok(self.become_state(state))
-    }
-
-    fn become_state(&mut self, state: Option<State>) -> bool {
-        let is_new = state.is_some();
-        if let Some(state) = state {
-            self.0.replace_state(state);
-        }
-        is_new
+        self.0.reload()
     }
 
     /// Waits until no other process reads or changes the frame, and keeps it so until the next
@@ -308,8 +276,9 @@ impl Frame {
     /// As [`lock`](Self::lock).
     pub fn lock_shared(&mut self) -> Result<()> {
         self.check_locking()?;
-        let state = self.0.store.share(self.0.is_changed())?;
-        self.become_state(state);
+        if let Some(state) = self.0.store.share(self.0.is_changed())? {
+            self.0.replace_state(state);
+        }
         Ok(())
     }
 

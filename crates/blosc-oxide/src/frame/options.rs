@@ -115,6 +115,11 @@ impl FrameOptions {
         self
     }
 
+    /// The metalayers that a new frame has from the start.
+    pub(crate) fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.metalayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()))
+    }
+
     pub(super) fn settings(&self) -> Settings {
         Settings { durability: self.durability, checksums: self.checksums, limits: self.limits }
     }

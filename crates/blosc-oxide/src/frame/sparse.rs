@@ -2,13 +2,14 @@
 //!
 //! Files are never changed once they count. A commit writes the new index beside the old one and renames it over it.
 
+use super::arrange;
 use super::checksums::{self, Hashes, UNKNOWN};
 use super::index::{Entry, Index};
 use super::open::{self, Opened};
 use super::{Settings, header, trailer};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
-use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, State};
+use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
 use crate::storage::{Directory, Durability, ReadAt, read_exact};
 use std::collections::BTreeSet;
 use std::io::ErrorKind::NotFound;
@@ -71,8 +72,9 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    pub(super) fn create(directory: Box<dyn Directory>, state: &State, settings: Settings) -> Result<Self> {
-        let mut store = Self {
+    /// Begins a frame in an empty directory: there is none before the first commit.
+    pub(super) fn begin_new(directory: Box<dyn Directory>, settings: Settings) -> Result<Self> {
+        let store = Self {
             directory,
             can_write: true,
             settings,
@@ -91,7 +93,6 @@ impl Sparse {
         if store.directory.open(INDEX_NAME).is_ok() {
             bail!(InvalidArgument, "a frame is to be made where there is one already");
         }
-        store.commit(state)?;
         Ok(store)
     }
 
@@ -390,13 +391,41 @@ impl ChunkStore for Sparse {
         self.release(old, old_len)
     }
 
-    fn reorder(&mut self, order: &[usize]) -> Result<()> {
-        self.check_writable()?;
-        if let Some(hashes) = &mut self.hashes {
-            hashes.reorder(order);
+    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
+        match self.store(NewChunk::Bytes(&chunk))? {
+            (Entry::At(entry), hash) => Ok(Staged::At { entry, hash }),
+            (Entry::Special(special), _) => Ok(Staged::Special(special)),
         }
-        let entries: Vec<Entry> = self.index.entries()?.collect();
-        self.index.set(order.iter().map(|&from| entries[from]))
+    }
+
+    fn unstage(&mut self, staged: Staged) {
+        let Ok((entry, _)) = arrange::staged_entry(&staged) else { return };
+        // A file that is left over does no harm; `compact` removes it.
+        let _ = self.stored_len(entry).and_then(|len| self.release(entry, len));
+    }
+
+    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
+        self.check_writable()?;
+        let old = self.entry(index)?;
+        let old_len = self.stored_len(old)?;
+        let (entry, hash) = arrange::staged_entry(&staged)?;
+        if let Some(hashes) = &mut self.hashes {
+            hashes.replace(index, hash);
+        }
+        self.index.replace(index, entry)?;
+        self.release(old, old_len)
+    }
+
+    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
+        self.check_writable()?;
+        let old: Vec<Entry> = self.index.entries()?.collect();
+        arrange::arrange(&sources, &mut self.index, self.hashes.as_mut())?;
+        let kept = files_of(self.index.entries()?);
+        let is_gone = |entry: &Entry| entry.place().is_some_and(|file| !kept.contains(&file));
+        old.into_iter().filter(is_gone).try_for_each(|old| {
+            let len = self.stored_len(old)?;
+            self.release(old, len)
+        })
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
-use super::store::{NewChunk, Slot};
+use super::store::{NewChunk, Slot, Source};
 use crate::chunk::{Chunk, MAX_NBYTES, Options, Special, fill_chunk, fill_special};
 use crate::error::{Result, bail};
 use std::borrow::Cow;
@@ -255,7 +255,7 @@ impl SuperChunk {
                 self.become_variable()?;
             }
         }
-        self.store.reorder(order)?;
+        self.store.arrange(order.iter().map(|&from| Source::Old(from)).collect())?;
         self.changed(self.state.nbytes);
         self.starts = OnceLock::new();
         Ok(())
@@ -363,7 +363,7 @@ impl SuperChunk {
     }
 
     /// What is to be stored for a chunk: nothing, if a few bits in the index say it all.
-    fn incoming<'a>(chunk: &Chunk<'a>) -> NewChunk<'a> {
+    pub(super) fn incoming<'a>(chunk: &Chunk<'a>) -> NewChunk<'a> {
         match chunk.header().special() {
             Some(Special::Value) | None => NewChunk::Bytes(chunk.as_bytes()),
             Some(special) => NewChunk::Special(special),
@@ -372,7 +372,7 @@ impl SuperChunk {
 
     /// The chunk as it can be stored: NaNs of another typesize are no special value of this one, and the reference
     /// does not read a stored chunk of NaNs.
-    fn storable<'a>(&self, chunk: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    pub(super) fn storable<'a>(&self, chunk: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let header = *Chunk::parse(chunk)?.header();
         let typesize = header.typesize();
         if header.special() != Some(Special::NaN) || typesize == self.typesize() {
@@ -384,7 +384,7 @@ impl SuperChunk {
     }
 
     /// Checks that a chunk can be one of these, before anything is changed for it.
-    fn acceptable<'a>(&mut self, chunk: &'a [u8], is_only: bool) -> Result<Chunk<'a>> {
+    pub(super) fn acceptable<'a>(&mut self, chunk: &'a [u8], is_only: bool) -> Result<Chunk<'a>> {
         let chunk = Chunk::parse(chunk)?;
         let header = chunk.header();
         if header.nbytes() == 0 {
@@ -407,7 +407,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    fn changed(&mut self, nbytes: u64) {
+    pub(super) fn changed(&mut self, nbytes: u64) {
         self.state.nbytes = nbytes;
         self.is_changed = true;
     }

@@ -6,13 +6,15 @@
 mod edit;
 mod meta;
 mod read;
+mod stage;
 mod state;
 mod store;
 
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
+pub(crate) use read::Parts;
 pub(crate) use state::{ChunkSize, State};
-pub(crate) use store::{Begun, ChunkStore, Foreign, NewChunk, Slot};
+pub(crate) use store::{Begun, ChunkStore, Foreign, MemoryStore, NewChunk, Slot, Source, Staged};
 
 use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
 use crate::codec::Codec;
@@ -22,7 +24,6 @@ use crate::filter::FilterPlugin;
 use crate::filter::Pipeline;
 use crate::limits::Limits;
 use std::sync::{Arc, Mutex, OnceLock};
-use store::MemoryStore;
 
 /// Chunks in a row, read and edited as one sequence of bytes or items.
 ///
@@ -205,9 +206,14 @@ impl SuperChunk {
         lock(&self.idle).clear();
     }
 
-    /// The chunks are of this size, though there may be none yet.
-    pub(crate) fn set_chunksize(&mut self, nbytes: usize) {
-        self.state.chunksize = ChunkSize::Fixed(nbytes);
+    /// The chunks are of this size, though there may be none yet, and have blocks of that size.
+    pub(crate) fn set_sizes(&mut self, chunksize: usize, blocksize: usize) {
+        self.state.chunksize = ChunkSize::Fixed(chunksize);
+        if self.state.blocksize != blocksize {
+            self.state.blocksize = blocksize;
+            self.options = self.state.options(&self.options);
+            self.compressor = None;
+        }
         self.is_changed = true;
     }
 
@@ -249,10 +255,35 @@ impl SuperChunk {
         result
     }
 
+    /// There is something to publish, though no chunk has been changed.
+    pub(crate) fn mark_changed(&mut self) {
+        self.is_changed = true;
+    }
+
+    /// Lets others change the chunks, after an edit that has failed before it changed any.
+    pub(crate) fn release_unchanged(&mut self) {
+        if !self.is_changed {
+            self.store.release();
+        }
+    }
+
     /// Whether there are changes that are not published.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.is_changed
+    }
+
+    /// Takes notice of what another process has committed since; whether it has.
+    pub(crate) fn reload(&mut self) -> Result<bool> {
+        if self.is_changed {
+            return Ok(false);
+        }
+        let state = self.store.reload()?;
+        let is_new = state.is_some();
+        if let Some(state) = state {
+            self.replace_state(state);
+        }
+        Ok(is_new)
     }
 
     /// Becomes what another process has made of it.

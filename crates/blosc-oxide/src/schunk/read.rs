@@ -240,14 +240,20 @@ impl SuperChunk {
         let buffer = &mut reader.buffer;
         let read = self.store.read_head(index, HEAD_LEN, &mut buffer.bytes)?;
         let header = Header::parse(&buffer.bytes[..read])?;
-        let expected = self.chunk_nbytes(index)?;
-        if header.nbytes() != expected {
-            bail!(Corrupt, "it holds {} bytes, {expected} are expected", header.nbytes());
-        }
+        let expected = self.check_nbytes(index, &header)?;
         self.limits.check("a chunk", header.cbytes())?;
         let whole = 0..header.nbytes();
         let wanted = if header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
         fetch(buffer, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
+        Ok(expected)
+    }
+
+    /// How much data the chunk `index` should hold, which must be what its header says.
+    fn check_nbytes(&self, index: usize, header: &Header) -> Result<usize> {
+        let expected = self.chunk_nbytes(index)?;
+        if header.nbytes() != expected {
+            bail!(Corrupt, "it holds {} bytes, {expected} are expected", header.nbytes());
+        }
         Ok(expected)
     }
 
@@ -263,6 +269,11 @@ impl SuperChunk {
             return action(&mut Parts::Special { special, typesize: self.typesize() });
         }
         let result = self.with_reader(|reader| {
+            if let Some(bytes) = self.store.bytes(index) {
+                let chunk = Chunk::parse(bytes)?;
+                self.check_nbytes(index, chunk.header())?;
+                return action(&mut Parts::Stored { chunk, decompressor: &mut reader.decompressor });
+            }
             self.load(index, wanted, reader)?;
             let Reader { decompressor, buffer } = reader;
             action(&mut Parts::Stored { chunk: Chunk::parse(&buffer.bytes)?, decompressor })

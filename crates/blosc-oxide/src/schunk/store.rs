@@ -23,6 +23,26 @@ pub(crate) enum NewChunk<'a> {
     Bytes(&'a [u8]),
 }
 
+/// A chunk that is stored, but not one of the sequence yet.
+#[derive(Debug)]
+pub(crate) enum Staged {
+    /// Nothing is stored: all items are known.
+    Special(Special),
+    /// In memory.
+    Memory(Vec<u8>),
+    /// Where the store finds it, and its hash.
+    At { entry: u64, hash: u64 },
+}
+
+/// Where a chunk of a new sequence comes from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// It is this chunk of the old sequence.
+    Old(usize),
+    /// It has been staged.
+    New(Staged),
+}
+
 /// What getting hold of a sequence has brought.
 #[derive(Debug, Default)]
 pub(crate) struct Begun {
@@ -63,6 +83,11 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Fills `out` with the bytes of a stored chunk from `position` on.
     fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()>;
 
+    /// The bytes of a stored chunk, where they are in memory.
+    fn bytes(&self, _index: usize) -> Option<&[u8]> {
+        None
+    }
+
     /// Puts all bytes of a stored chunk into `out`.
     fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()>;
 
@@ -75,8 +100,18 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Takes a chunk away.
     fn remove(&mut self, index: usize) -> Result<()>;
 
-    /// Makes `order[i]` the chunk `i`; `order` has been checked to be a permutation.
-    fn reorder(&mut self, order: &[usize]) -> Result<()>;
+    /// Stores a chunk without making it one of the sequence.
+    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged>;
+
+    /// Gives up a chunk that has been staged.
+    fn unstage(&mut self, _staged: Staged) {}
+
+    /// Puts a staged chunk in place of another.
+    fn put(&mut self, index: usize, staged: Staged) -> Result<()>;
+
+    /// Makes `sources` the sequence. They have been checked: no old chunk comes twice, and those that do not come are
+    /// taken away.
+    fn arrange(&mut self, sources: Vec<Source>) -> Result<()>;
 
     /// Gets hold of the sequence before it is changed: nobody else changes it until [`release`](Self::release).
     /// `has_changes` tells whether something has been changed already without holding it.
@@ -133,7 +168,7 @@ pub(crate) trait ChunkStore: Send + Sync {
 
 /// Chunks in memory.
 #[derive(Debug, Default)]
-pub(super) struct MemoryStore {
+pub(crate) struct MemoryStore {
     chunks: Vec<Kept>,
     cbytes: u64,
 }
@@ -160,8 +195,18 @@ impl Kept {
     }
 }
 
+impl From<Staged> for Kept {
+    fn from(staged: Staged) -> Self {
+        match staged {
+            Staged::Special(special) => Self::Special(special),
+            Staged::Memory(bytes) => Self::Bytes(bytes),
+            Staged::At { .. } => Self::Special(Special::Uninit),
+        }
+    }
+}
+
 impl MemoryStore {
-    fn bytes(&self, index: usize) -> Result<&[u8]> {
+    fn stored(&self, index: usize) -> Result<&[u8]> {
         match &self.chunks[index] {
             Kept::Bytes(bytes) => Ok(bytes),
             Kept::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
@@ -186,7 +231,7 @@ impl ChunkStore for MemoryStore {
     }
 
     fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {
-        let bytes = self.bytes(index)?;
+        let bytes = self.stored(index)?;
         let head = &bytes[..len.min(bytes.len())];
         if out.len() < head.len() {
             out.resize(head.len(), 0);
@@ -196,7 +241,7 @@ impl ChunkStore for MemoryStore {
     }
 
     fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()> {
-        let bytes = self.bytes(index)?;
+        let bytes = self.stored(index)?;
         let Some(part) = bytes.get(position..position.saturating_add(out.len())) else {
             bail!(Truncated, "chunk {index}: {} bytes at {position} are more than its {}", out.len(), bytes.len());
         };
@@ -206,7 +251,7 @@ impl ChunkStore for MemoryStore {
 
     fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
-        out.extend_from_slice(self.bytes(index)?);
+        out.extend_from_slice(self.stored(index)?);
         Ok(())
     }
 
@@ -229,9 +274,31 @@ impl ChunkStore for MemoryStore {
         Ok(())
     }
 
-    fn reorder(&mut self, order: &[usize]) -> Result<()> {
-        let mut chunks: Vec<Option<Kept>> = self.chunks.drain(..).map(Some).collect();
-        self.chunks.extend(order.iter().filter_map(|&from| chunks[from].take()));
+    fn bytes(&self, index: usize) -> Option<&[u8]> {
+        match self.chunks.get(index)? {
+            Kept::Bytes(bytes) => Some(bytes),
+            Kept::Special(_) => None,
+        }
+    }
+
+    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
+        Ok(Staged::Memory(chunk))
+    }
+
+    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
+        let kept = Kept::from(staged);
+        self.cbytes += kept.cbytes();
+        self.cbytes -= std::mem::replace(&mut self.chunks[index], kept).cbytes();
+        Ok(())
+    }
+
+    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
+        let mut old: Vec<Option<Kept>> = self.chunks.drain(..).map(Some).collect();
+        self.chunks.extend(sources.into_iter().filter_map(|source| match source {
+            Source::Old(index) => old[index].take(),
+            Source::New(staged) => Some(staged.into()),
+        }));
+        self.cbytes = self.chunks.iter().map(Kept::cbytes).sum();
         Ok(())
     }
 

@@ -1,0 +1,48 @@
+//! Changing many chunks at once: they are stored first, and become chunks of the super-chunk together.
+
+use super::SuperChunk;
+use super::store::{NewChunk, Source, Staged};
+use crate::chunk::Chunk;
+use crate::error::{Result, bail};
+
+impl SuperChunk {
+    /// Stores a chunk without making it one of these yet.
+    pub(crate) fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
+        let storable = self.storable(&chunk)?;
+        let parsed = Chunk::parse(&storable)?;
+        if let NewChunk::Special(special) = Self::incoming(&parsed) {
+            return Ok(Staged::Special(special));
+        }
+        if parsed.header().nbytes() == 0 || parsed.header().has_vlblocks() {
+            bail!(InvalidArgument, "a chunk without data, or with variable-length blocks, cannot be put here");
+        }
+        let chunk = match storable {
+            std::borrow::Cow::Borrowed(_) => chunk,
+            std::borrow::Cow::Owned(other) => other,
+        };
+        self.store.stage(chunk)
+    }
+
+    /// Gives up chunks that have been staged.
+    pub(crate) fn unstage(&mut self, staged: impl IntoIterator<Item = Staged>) {
+        staged.into_iter().for_each(|staged| self.store.unstage(staged));
+    }
+
+    /// Puts a staged chunk in place of one of the same size.
+    pub(crate) fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
+        self.check_index(index)?;
+        self.store.put(index, staged)?;
+        self.changed(self.state.nbytes);
+        Ok(())
+    }
+
+    /// Makes `sources` the chunks, each of `chunksize` bytes with blocks of `blocksize`. No old chunk may come twice.
+    pub(crate) fn arrange(&mut self, sources: Vec<Source>, chunksize: usize, blocksize: usize) -> Result<()> {
+        let nbytes = sources.len() as u64 * chunksize as u64;
+        self.store.arrange(sources)?;
+        self.set_sizes(chunksize, blocksize);
+        self.state.vlblocks = false;
+        self.changed(nbytes);
+        Ok(())
+    }
+}
