@@ -43,6 +43,7 @@ mod filter;
 mod frame;
 mod limits;
 mod ndarray;
+mod numpy;
 mod packed;
 mod schunk;
 mod storage;
@@ -62,7 +63,8 @@ pub use frame::{
     Verification,
 };
 pub use limits::Limits;
-pub use ndarray::{ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Pick};
+pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Pick, Place};
+pub use numpy::{ItemOrder, NumpyArray};
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
     PackedWriter,

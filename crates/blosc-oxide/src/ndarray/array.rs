@@ -1,23 +1,25 @@
-//! The array itself: what it is, and how its parts are read and written.
+//! The array itself: how it is made and opened, and what it is.
 
 use super::cells::Cells;
-use super::copy::c_strides;
+use super::copy::{Plain, c_strides, put_into_blocks, size};
+use super::encode::{Encoder, Fill as FillChunk};
 use super::geometry::Geometry;
 use super::meta::{self, Meta};
 use super::options::{ArrayOptions, Fill};
-use super::pick::Pick;
-use super::selection::{Selection, TouchedChunk};
-use crate::chunk::Special;
+use super::place::Place;
+use crate::chunk::{Special, fill_chunk};
 use crate::error::{Result, bail};
 use crate::exec::lock;
 use crate::filter::id as filter_id;
-use crate::frame::Frame;
-use crate::schunk::SuperChunk;
-use std::ops::Range;
+use crate::frame::{Creation, Frame};
+use crate::schunk::{Source, Staged, SuperChunk};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// An array of any number of dimensions up to 16, in chunks and blocks: a slice decodes only the blocks that it touches.
+///
+/// Changes count when they are [committed](Self::commit), all together: shape and data of an array on disk are always
+/// those of one commit. Dropping an array commits.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, Pick};
@@ -26,11 +28,12 @@ use std::sync::{Arc, Mutex};
 /// assert_eq!(array.slice(&[Pick::from(7), Pick::from(11)])?, 2_i32.to_le_bytes());
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct NdArray {
-    sc: SuperChunk,
+    pub(super) sc: SuperChunk,
     geometry: Geometry,
     dtype: String,
+    /// Those that are not in use.
+    pub(super) encoders: Mutex<Vec<Encoder>>,
 }
 
 impl NdArray {
@@ -39,54 +42,163 @@ impl NdArray {
     /// # Errors
     /// `InvalidArgument` if the options contradict each other.
     pub fn new(options: &ArrayOptions, fill: &Fill) -> Result<Self> {
-        let (geometry, chunks) = options.resolve()?;
-        let mut sc = SuperChunk::new(chunks)?;
-        sc.metalayers_mut().add(meta::NAME, Meta::write(&geometry, options.dtype_text())?)?;
-        Self::filled(sc, geometry, options, fill)
+        Self::create(Place::Memory, options, fill)
     }
 
-    /// Makes an array at `path`, a file or a directory as the options of its frame say; there must be nothing yet.
+    /// Makes an array in memory that holds `data`, all of its items in C order.
+    ///
+    /// ```
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Pick};
+    /// let array = NdArray::from_data(&ArrayOptions::new(&[2, 3], Options::new(1)), b"abcdef")?;
+    /// assert_eq!(array.slice(&[Pick::All, Pick::At(1)])?, b"be");
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); `InvalidArgument` if `data` has another length than the shape asks for.
+    pub fn from_data(options: &ArrayOptions, data: &[u8]) -> Result<Self> {
+        Self::create_with_data(Place::Memory, options, data)
+    }
+
+    /// Makes an array somewhere, usually at a path, where there must be nothing yet. It is there with all of its items or
+    /// not at all.
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`Frame::create`].
-    pub fn create(path: impl AsRef<Path>, options: &ArrayOptions, fill: &Fill) -> Result<Self> {
-        let (geometry, chunks) = options.resolve()?;
-        let frame = options.frame_options(chunks).metalayer(meta::NAME, Meta::write(&geometry, options.dtype_text())?);
-        let sc = Frame::create(path, frame)?.into_inner();
-        let mut array = Self::filled(sc, geometry, options, fill)?;
-        array.commit()?;
-        Ok(array)
+    pub fn create(place: impl Into<Place>, options: &ArrayOptions, fill: &Fill) -> Result<Self> {
+        Self::build(place.into(), options, &[], |array| array.fill(fill))
     }
 
-    fn filled(sc: SuperChunk, geometry: Geometry, options: &ArrayOptions, fill: &Fill) -> Result<Self> {
-        let mut array = Self { sc, geometry, dtype: options.dtype_text().to_owned() };
+    /// Makes an array somewhere, usually at a path, that holds `data`, all of its items in C order.
+    ///
+    /// # Errors
+    /// As [`from_data`](Self::from_data) and [`create`](Self::create).
+    pub fn create_with_data(place: impl Into<Place>, options: &ArrayOptions, data: &[u8]) -> Result<Self> {
+        Self::build(place.into(), options, &[], |array| array.fill_with_data(data))
+    }
+
+    /// Makes an array that is there when it has been filled, or not at all. It has these metalayers besides its own.
+    pub(super) fn build(
+        place: Place,
+        options: &ArrayOptions,
+        metalayers: &[(&str, &[u8])],
+        fill: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<Self> {
+        let (geometry, chunks) = options.resolve()?;
+        let mut frame = options.frame_options(chunks.clone());
+        frame = frame.metalayer(meta::NAME, Meta::write(&geometry, options.dtype_text())?);
+        for (name, content) in metalayers {
+            frame = frame.metalayer(*name, *content);
+        }
+        let (creation, sc) = match place {
+            Place::Memory => {
+                let mut sc = SuperChunk::new(chunks)?;
+                for (name, content) in frame.metalayers() {
+                    sc.metalayers_mut().add(name, content)?;
+                }
+                (None, sc)
+            }
+            Place::Path(path) => some(Creation::at_path(&path, frame)?),
+            Place::Storage(storage) => some(Creation::in_storage(storage, frame)?),
+            Place::Directory(directory) => some(Creation::in_directory(directory, frame)?),
+        };
+        let mut array = Self::with(sc, geometry, options.dtype_text().to_owned());
+        let (chunksize, blocksize) = (array.geometry.chunk_nbytes(), array.geometry.block_nbytes().max(1));
+        array.sc.set_sizes(chunksize, blocksize);
+        let filled = fill(&mut array);
+        match (creation, filled) {
+            (None, filled) => filled.map(|()| array),
+            (Some(creation), Ok(())) => {
+                let Self { sc, geometry, dtype, encoders } = array;
+                Ok(Self { sc: creation.finish(sc)?, geometry, dtype, encoders })
+            }
+            (Some(creation), Err(error)) => {
+                creation.abandon(array.sc);
+                Err(error)
+            }
+        }
+    }
+
+    fn with(sc: SuperChunk, geometry: Geometry, dtype: String) -> Self {
+        let mut array = Self { sc, geometry, dtype, encoders: Mutex::default() };
         array.register_filters();
-        array.sc.set_chunksize(array.geometry.chunk_nbytes());
-        let (count, nbytes) = (array.geometry.nchunks(), array.geometry.chunk_nbytes());
+        array
+    }
+
+    pub(super) fn fill(&mut self, fill: &Fill) -> Result<()> {
         let special = match fill {
             Fill::Zeros => Special::Zeros,
             Fill::NaN => Special::NaN,
             Fill::Uninit => Special::Uninit,
-            Fill::Value(value) => {
-                array.fill_value(value)?;
-                return Ok(array);
-            }
+            Fill::Value(value) => return self.fill_value(value),
         };
-        array.sc.fill(special, count * nbytes as u64, nbytes)?;
-        Ok(array)
+        if special == Special::NaN && !matches!(self.geometry.typesize(), 4 | 8) {
+            bail!(InvalidArgument, "items of {} bytes cannot be NaN", self.geometry.typesize());
+        }
+        let sources = (0..self.geometry.nchunks()).map(|_| Source::New(Staged::Special(special))).collect();
+        self.arrange(sources)
     }
 
     fn fill_value(&mut self, value: &[u8]) -> Result<()> {
-        if value.len() != self.geometry.typesize() {
+        let typesize = self.geometry.typesize();
+        if value.len() != typesize {
+            bail!(InvalidArgument, "a value of {} bytes is given for items of {typesize}", value.len());
+        }
+        let chunk = fill_chunk(value, self.geometry.chunk_nbytes(), self.sc.options())?;
+        let sources = (0..self.geometry.nchunks()).map(|_| self.sc.stage(chunk.clone()).map(Source::New));
+        let sources = sources.collect::<Result<_>>()?;
+        self.arrange(sources)
+    }
+
+    fn fill_with_data(&mut self, data: &[u8]) -> Result<()> {
+        let geometry = self.geometry.clone();
+        let expected = geometry.nitems().checked_mul(geometry.typesize() as u64);
+        if expected != Some(data.len() as u64) {
             bail!(
                 InvalidArgument,
-                "a value of {} bytes is given for items of {}",
-                value.len(),
-                self.geometry.typesize()
+                "{} bytes are given for an array of {} items of {}",
+                data.len(),
+                geometry.nitems(),
+                geometry.typesize()
             );
         }
-        let chunk = crate::chunk::fill_chunk(value, self.geometry.chunk_nbytes(), self.sc.options())?;
-        (0..self.geometry.nchunks()).try_for_each(|_| self.sc.append_chunk(&chunk))
+        let strides = c_strides(geometry.shape().iter().map(|&length| size(length)), geometry.typesize());
+        self.fill_chunks(&|_, number, chunk, _| {
+            let spans = geometry.chunk_spans(number as u64);
+            let start = spans.iter().zip(&strides).map(|(span, stride)| size(span.start) * stride).sum();
+            let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+            if geometry.has_padding(&spans) {
+                chunk.fill(0);
+            }
+            put_into_blocks(&geometry, &shape, Plain { bytes: data, start, strides: &strides }, chunk);
+            Ok(())
+        })
+    }
+
+    /// Makes all chunks of a new array.
+    pub(super) fn fill_chunks(&mut self, fill: &FillChunk<'_>) -> Result<()> {
+        let geometry = self.geometry.clone();
+        let staged = self.encode(&geometry, size(geometry.nchunks()), fill)?;
+        self.arrange(staged.into_iter().map(Source::New).collect())
+    }
+
+    /// Makes `sources` the chunks of the array.
+    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
+        self.sc.arrange(sources, self.geometry.chunk_nbytes(), self.geometry.block_nbytes().max(1))
+    }
+
+    /// Changes shape and chunks together.
+    pub(super) fn become_geometry(&mut self, geometry: Geometry, sources: Vec<Source>) -> Result<()> {
+        let content = Meta::write(&geometry, &self.dtype)?;
+        let (content, name) = match self.sc.metalayers().get(meta::NAME) {
+            Some(_) => (content, meta::NAME),
+            None => (Meta::write_old(&geometry)?, meta::OLD_NAME),
+        };
+        self.sc.arrange(sources, geometry.chunk_nbytes(), geometry.block_nbytes().max(1))?;
+        self.sc.metalayers_mut().update(name, content)?;
+        self.geometry = geometry;
+        self.register_filters();
+        Ok(())
     }
 
     /// Opens the array at `path`, a file or a directory, for reading.
@@ -105,29 +217,30 @@ impl NdArray {
         Self::from_super_chunk(Frame::open_writable(path)?.into_inner())
     }
 
+    /// Opens an array that is a contiguous frame in memory, for reading and writing.
+    ///
+    /// # Errors
+    /// As [`Frame::from_bytes`] and [`from_super_chunk`](Self::from_super_chunk).
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::from_super_chunk(Frame::from_bytes(bytes)?.into_inner())
+    }
+
+    /// The array that a frame holds, however it was opened.
+    ///
+    /// # Errors
+    /// As [`from_super_chunk`](Self::from_super_chunk).
+    pub fn from_frame(frame: Frame) -> Result<Self> {
+        Self::from_super_chunk(frame.into_inner())
+    }
+
     /// The array that a super-chunk holds.
     ///
     /// # Errors
     /// `InvalidArgument` if it has no metalayer of an array or one that cannot be, `Corrupt` if that does not go with its
     /// chunks.
     pub fn from_super_chunk(sc: SuperChunk) -> Result<Self> {
-        let meta = Meta::find(sc.metalayers())?;
-        let geometry = Geometry::new(sc.typesize(), &meta.shape, &meta.chunks, &meta.blocks)?;
-        if sc.nchunks() as u64 != geometry.nchunks() {
-            bail!(Corrupt, "array: its shape makes {} chunks, there are {}", geometry.nchunks(), sc.nchunks());
-        }
-        if geometry.nchunks() > 0 && sc.chunksize() != Some(geometry.chunk_nbytes()) {
-            let found = sc.chunksize().map_or_else(|| "different sizes".to_owned(), |size| format!("{size} bytes"));
-            bail!(
-                Corrupt,
-                "array: its chunks are of {} bytes, those that are there of {found}",
-                geometry.chunk_nbytes()
-            );
-        }
-        let dtype = meta.dtype.unwrap_or_else(|| format!("|S{}", sc.typesize()));
-        let mut array = Self { sc, geometry, dtype };
-        array.register_filters();
-        Ok(array)
+        let (geometry, dtype) = read_meta(&sc)?;
+        Ok(Self::with(sc, geometry, dtype))
     }
 
     /// Some filters work on blocks of a shape, which chunks do not know.
@@ -135,12 +248,19 @@ impl NdArray {
         let cells = Arc::new(Cells::new(&self.geometry));
         self.sc.add_filter(filter_id::NDCELL, cells.clone());
         self.sc.add_filter(filter_id::NDMEAN, Arc::new(cells.averaging()));
+        lock(&self.encoders).clear();
     }
 
     /// The super-chunk that holds it, with its metalayers.
     #[must_use]
     pub fn super_chunk(&self) -> &SuperChunk {
         &self.sc
+    }
+
+    /// The super-chunk, for changing metalayers. An array whose chunks or whose own metalayer are changed in this way may
+    /// be none any more.
+    pub fn super_chunk_mut(&mut self) -> &mut SuperChunk {
+        &mut self.sc
     }
 
     /// The super-chunk by itself.
@@ -167,7 +287,16 @@ impl NdArray {
         &self.dtype
     }
 
-    /// Publishes all changes.
+    /// Options for an array like this one: shape, chunks, blocks, type and compression.
+    #[must_use]
+    pub fn options(&self) -> ArrayOptions {
+        ArrayOptions::new(self.shape(), self.sc.options().clone())
+            .chunks(self.geometry.chunks())
+            .blocks(self.geometry.blocks())
+            .dtype(self.dtype.as_str())
+    }
+
+    /// Publishes all changes, those of the shape and those of the items together.
     ///
     /// # Errors
     /// As [`SuperChunk::commit`].
@@ -175,141 +304,64 @@ impl NdArray {
         self.sc.commit()
     }
 
-    /// The whole array, in C order.
+    /// Takes notice of what another process has committed since, and becomes that; whether there was anything. Only an
+    /// array that is open for reading, or with locking and without changes of its own, changes in this way.
     ///
     /// # Errors
-    /// As [`slice`](Self::slice).
-    pub fn to_vec(&self) -> Result<Vec<u8>> {
-        self.slice(&vec![Pick::All; self.geometry.ndim()])
-    }
-
-    /// What `picks` take, a pick for each axis, in C order.
-    ///
-    /// # Errors
-    /// `InvalidArgument` if there is not a pick for each axis or one is outside; as reading the chunks.
-    pub fn slice(&self, picks: &[Pick]) -> Result<Vec<u8>> {
-        let selection = Selection::new(&self.geometry, picks)?;
-        self.sc.limits().check("a slice", selection.nbytes)?;
-        let mut out = vec![0; selection.nbytes];
-        self.read(&selection, &mut out)?;
-        Ok(out)
-    }
-
-    /// Puts what `picks` take into `out`, in C order.
-    ///
-    /// # Errors
-    /// As [`slice`](Self::slice); `InvalidArgument` if `out` is not as long as what they take.
-    pub fn slice_into(&self, picks: &[Pick], out: &mut [u8]) -> Result<()> {
-        let selection = Selection::new(&self.geometry, picks)?;
-        check_len(out.len(), &selection)?;
-        self.read(&selection, out)
-    }
-
-    /// The shape of what `picks` take: axes of a single index are gone.
-    ///
-    /// # Errors
-    /// `InvalidArgument` if there is not a pick for each axis or one is outside.
-    pub fn slice_shape(&self, picks: &[Pick]) -> Result<Vec<usize>> {
-        Ok(Selection::new(&self.geometry, picks)?.shape())
-    }
-
-    /// Writes `data`, in C order, over what `picks` take. The chunks that are touched are compressed again.
-    ///
-    /// # Errors
-    /// `InvalidArgument` if there is not a pick for each axis, one is outside, or `data` is not as long as what they
-    /// take; as reading and writing the chunks.
-    pub fn write(&mut self, picks: &[Pick], data: &[u8]) -> Result<()> {
-        let selection = Selection::new(&self.geometry, picks)?;
-        check_len(data.len(), &selection)?;
-        self.sc.limits().check("the data of a chunk", self.geometry.chunk_nbytes())?;
-        let mut chunk_data = vec![0; self.geometry.chunk_nbytes()];
-        for place in selection.chunk_places(&self.geometry) {
-            let touched = selection.chunk(&self.geometry, &place);
-            self.write_chunk(&selection, &touched, data, &mut chunk_data)?;
+    /// As [`open`](Self::open).
+    pub fn refresh(&mut self) -> Result<bool> {
+        let is_new = self.sc.reload()?;
+        if is_new {
+            self.catch_up()?;
         }
+        Ok(is_new)
+    }
+
+    /// Runs an action that changes the array, while nobody else does.
+    pub(super) fn edit<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let is_new = self.sc.begin()?;
+        let ready = if is_new { self.catch_up() } else { Ok(()) };
+        let result = ready.and_then(|()| action(self));
+        if result.is_err() && is_new {
+            self.sc.release_unchanged();
+        }
+        result
+    }
+
+    /// Becomes what the metalayer says, which another process may have changed.
+    fn catch_up(&mut self) -> Result<()> {
+        (self.geometry, self.dtype) = read_meta(&self.sc)?;
+        self.register_filters();
         Ok(())
     }
-
-    fn write_chunk(
-        &mut self,
-        selection: &Selection,
-        touched: &TouchedChunk,
-        data: &[u8],
-        chunk_data: &mut [u8],
-    ) -> Result<()> {
-        if touched.is_covered {
-            chunk_data.fill(0);
-        } else {
-            self.sc.decompress_into(touched.number, chunk_data)?;
-        }
-        let strides = self.block_strides();
-        let block_nbytes = self.geometry.block_nbytes();
-        for block in &touched.blocks {
-            let transfer = selection.transfer(block, &strides, self.geometry.typesize());
-            transfer.write(data, &mut chunk_data[block.start..block.start + block_nbytes]);
-        }
-        self.sc.update(touched.number, chunk_data)
-    }
-
-    fn block_strides(&self) -> Vec<usize> {
-        let lengths = self.geometry.blocks().iter().map(|&length| usize::try_from(length).unwrap_or(usize::MAX));
-        c_strides(lengths, self.geometry.typesize())
-    }
-
-    fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        let places = selection.chunk_places(&self.geometry);
-        self.sc.limits().check("a block", self.geometry.block_nbytes())?;
-        let threads = &self.sc.options().threads;
-        let workers = threads.workers(places.len(), selection.nbytes);
-        let queue = Mutex::new(places.iter());
-        let out = Mutex::new(out);
-        let failure = Mutex::new(None);
-        threads.run(workers, &|_| {
-            let mut block = vec![0; self.geometry.block_nbytes()];
-            while let Some(place) = next(&queue) {
-                let touched = selection.chunk(&self.geometry, place);
-                if let Err(error) = self.read_chunk(selection, &touched, &mut block, &out) {
-                    *lock(&queue) = [].iter();
-                    lock(&failure).get_or_insert(error);
-                }
-            }
-        });
-        match failure.into_inner().unwrap_or_default() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
-    }
-
-    /// Decodes block after block outside the lock, and copies what is taken of it inside.
-    fn read_chunk(
-        &self,
-        selection: &Selection,
-        touched: &TouchedChunk,
-        block_data: &mut [u8],
-        out: &Mutex<&mut [u8]>,
-    ) -> Result<()> {
-        let strides = self.block_strides();
-        let wanted: Vec<Range<usize>> =
-            touched.blocks.iter().map(|block| block.start..block.start + block_data.len()).collect();
-        self.sc.with_parts(touched.number, &wanted, |parts| {
-            for block in &touched.blocks {
-                parts.read(block.start, block_data)?;
-                let transfer = selection.transfer(block, &strides, self.geometry.typesize());
-                transfer.read(block_data, &mut lock(out));
-            }
-            Ok(())
-        })
-    }
 }
 
-/// The next place of a queue that several workers take from.
-fn next<'a>(queue: &Mutex<std::slice::Iter<'a, Vec<u64>>>) -> Option<&'a Vec<u64>> {
-    lock(queue).next()
+fn some((creation, sc): (Creation, SuperChunk)) -> (Option<Creation>, SuperChunk) {
+    (Some(creation), sc)
 }
 
-fn check_len(len: usize, selection: &Selection) -> Result<()> {
-    if len != selection.nbytes {
-        bail!(InvalidArgument, "{len} bytes are given for a slice of {}", selection.nbytes);
+/// How the array in a super-chunk is cut up, and the type of its items.
+fn read_meta(sc: &SuperChunk) -> Result<(Geometry, String)> {
+    let meta = Meta::find(sc.metalayers())?;
+    let geometry = Geometry::new(sc.typesize(), &meta.shape, &meta.chunks, &meta.blocks)?;
+    if sc.nchunks() as u64 != geometry.nchunks() {
+        bail!(Corrupt, "array: its shape makes {} chunks, there are {}", geometry.nchunks(), sc.nchunks());
     }
-    Ok(())
+    if geometry.nchunks() > 0 && sc.chunksize() != Some(geometry.chunk_nbytes()) {
+        let found = sc.chunksize().map_or_else(|| "different sizes".to_owned(), |size| format!("{size} bytes"));
+        bail!(Corrupt, "array: its chunks are of {} bytes, those that are there of {found}", geometry.chunk_nbytes());
+    }
+    let dtype = meta.dtype.unwrap_or_else(|| format!("|S{}", sc.typesize()));
+    Ok((geometry, dtype))
+}
+
+impl std::fmt::Debug for NdArray {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NdArray")
+            .field("shape", &self.shape())
+            .field("chunks", &self.geometry.chunks())
+            .field("blocks", &self.geometry.blocks())
+            .field("dtype", &self.dtype)
+            .finish_non_exhaustive()
+    }
 }

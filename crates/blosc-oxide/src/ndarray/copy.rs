@@ -1,85 +1,35 @@
-//! Copying the part of a block that a selection takes, one way or the other.
+//! Copying between a chunk's data, which is in blocks, and a plain buffer.
 
-use super::pick::Hits;
+use super::geometry::{Geometry, MAX_DIMS};
+use super::selection::advance;
+use blosc_kernels::boxes::{Source, copy_box};
+use std::ops::{Deref, DerefMut};
 
-/// Which items of a block go where in a buffer.
-pub(super) struct Transfer<'a> {
-    /// For each axis, what is taken of the block.
-    pub(super) hits: &'a [Hits],
-    /// Bytes from one item to the next along each axis, in the block and in the buffer.
-    pub(super) block_strides: &'a [usize],
-    pub(super) buffer_strides: &'a [usize],
-    pub(super) typesize: usize,
+/// A number for each dimension, without memory of its own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dims<T> {
+    values: [T; MAX_DIMS],
+    len: usize,
 }
 
-impl Transfer<'_> {
-    /// Copies from the block to the buffer.
-    pub(super) fn read(&self, block: &[u8], buffer: &mut [u8]) {
-        self.each_run(&mut |in_block, in_buffer, len| {
-            buffer[in_buffer..in_buffer + len].copy_from_slice(&block[in_block..in_block + len]);
-        });
-    }
-
-    /// Copies from the buffer to the block.
-    pub(super) fn write(&self, buffer: &[u8], block: &mut [u8]) {
-        self.each_run(&mut |in_block, in_buffer, len| {
-            block[in_block..in_block + len].copy_from_slice(&buffer[in_buffer..in_buffer + len]);
-        });
-    }
-
-    /// Calls `copy` with the offsets and the length of each contiguous run.
-    fn each_run(&self, copy: &mut impl FnMut(usize, usize, usize)) {
-        let Some((last, outer)) = self.hits.split_last() else {
-            copy(0, 0, self.typesize);
-            return;
-        };
-        if self.hits.iter().any(|hits| hits.pairs.is_empty()) {
-            return;
-        }
-        let axis = outer.len();
-        let is_run =
-            last.is_run && self.block_strides[axis] == self.typesize && self.buffer_strides[axis] == self.typesize;
-        let mut place = vec![0; outer.len()];
-        loop {
-            let (block_at, buffer_at) = self.offsets(&place);
-            if is_run {
-                let (from, to) = last.pairs[0];
-                let len = last.pairs.len() * self.typesize;
-                copy(block_at + from * self.typesize, buffer_at + to * self.typesize, len);
-            } else {
-                for &(from, to) in &last.pairs {
-                    let in_block = block_at + from * self.block_strides[axis];
-                    copy(in_block, buffer_at + to * self.buffer_strides[axis], self.typesize);
-                }
-            }
-            if !advance(&mut place, outer) {
-                return;
-            }
-        }
-    }
-
-    /// The offsets of the first item along the last axis.
-    fn offsets(&self, place: &[usize]) -> (usize, usize) {
-        let mut offsets = (0, 0);
-        for (axis, (&at, hits)) in place.iter().zip(self.hits).enumerate() {
-            let (from, to) = hits.pairs[at];
-            offsets.0 += from * self.block_strides[axis];
-            offsets.1 += to * self.buffer_strides[axis];
-        }
-        offsets
+impl<T: Copy + Default> Dims<T> {
+    pub(super) fn new(len: usize) -> Self {
+        Self { values: [T::default(); MAX_DIMS], len: len.min(MAX_DIMS) }
     }
 }
 
-/// Goes to the next place, the last axis first; `false` after the last one.
-fn advance(place: &mut [usize], hits: &[Hits]) -> bool {
-    for (at, hits) in place.iter_mut().zip(hits).rev() {
-        *at += 1;
-        if *at < hits.pairs.len() {
-            return true;
-        }
-        *at = 0;
+impl<T> Deref for Dims<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.values[..self.len]
     }
-    false
+}
+
+impl<T> DerefMut for Dims<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.values[..self.len]
+    }
 }
 
 /// Bytes from one item to the next along each axis of a C-ordered array.
@@ -96,6 +46,51 @@ pub(super) fn c_strides(shape: impl DoubleEndedIterator<Item = usize>, typesize:
     strides
 }
 
+/// A box of items in a plain buffer that is read.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) start: usize,
+    /// Bytes from one item to the next along each axis.
+    pub(super) strides: &'a [usize],
+}
+
+/// Puts the items of a box of `shape` into the data of a chunk, from its first item on. What lies outside the box is
+/// left as it is.
+pub(super) fn put_into_blocks(geometry: &Geometry, shape: &[usize], from: Plain<'_>, data: &mut [u8]) {
+    let ndim = geometry.ndim();
+    let lengths: Vec<usize> = geometry.blocks().iter().map(|&length| size(length)).collect();
+    let block_strides: Vec<isize> =
+        c_strides(lengths.iter().copied(), geometry.typesize()).into_iter().map(usize::cast_signed).collect();
+    let from_strides: Vec<isize> = from.strides.iter().map(|stride| stride.cast_signed()).collect();
+    if shape.contains(&0) {
+        return;
+    }
+    let counts: Vec<usize> = shape.iter().zip(&lengths).map(|(&length, &block)| length.div_ceil(block)).collect();
+    let mut place = vec![0; ndim];
+    let mut part = Dims::new(ndim);
+    loop {
+        let mut start = from.start;
+        for axis in 0..ndim {
+            let first = place[axis] * lengths[axis];
+            start += first * from.strides[axis];
+            part[axis] = lengths[axis].min(shape[axis] - first);
+        }
+        let number = size(geometry.block_number(place.iter().map(|&at| at as u64)));
+        let block = &mut data[number * geometry.block_nbytes()..][..geometry.block_nbytes()];
+        let source = Source { bytes: from.bytes, start, strides: &from_strides };
+        copy_box(geometry.typesize(), &part, source, block, 0, &block_strides);
+        if !advance(&mut place, |axis| counts[axis]) {
+            return;
+        }
+    }
+}
+
+/// Counts of items that are in memory.
+pub(super) fn size(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +99,14 @@ mod tests {
     fn strides_are_in_c_order() {
         assert_eq!(c_strides([2, 3, 4].into_iter(), 8), [96, 32, 8]);
         assert!(c_strides(std::iter::empty(), 8).is_empty());
+    }
+
+    #[test]
+    fn items_are_put_block_by_block() {
+        let geometry = Geometry::new(1, &[5, 7], &[4, 5], &[2, 3]).unwrap();
+        let plain: Vec<u8> = (1..=35).collect();
+        let mut data = [0; 24];
+        put_into_blocks(&geometry, &[4, 5], Plain { bytes: &plain, start: 0, strides: &[7, 1] }, &mut data);
+        assert_eq!(data, [1, 2, 3, 8, 9, 10, 4, 5, 0, 11, 12, 0, 15, 16, 17, 22, 23, 24, 18, 19, 0, 25, 26, 0]);
     }
 }

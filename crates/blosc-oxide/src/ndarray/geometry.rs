@@ -160,7 +160,31 @@ impl Geometry {
     /// The number of the chunk at this place of the grid.
     #[must_use]
     pub fn chunk_number(&self, place: &[u64]) -> u64 {
+        self.number_of(place.iter().copied())
+    }
+
+    pub(super) fn number_of(&self, place: impl Iterator<Item = u64>) -> u64 {
         number(&self.grid, place)
+    }
+
+    /// The number of the block at this place of the grid of a chunk's blocks.
+    pub(super) fn block_number(&self, place: impl Iterator<Item = u64>) -> u64 {
+        number(&self.block_grid, place)
+    }
+
+    /// Which items the chunk with this number has along each axis.
+    #[must_use]
+    pub fn chunk_spans(&self, chunk: u64) -> Vec<Range<u64>> {
+        self.chunk_place(chunk).into_iter().enumerate().map(|(axis, at)| self.chunk_span(axis, at)).collect()
+    }
+
+    /// Whether a chunk has room for more than these items: behind the end of the array, or behind its last block.
+    pub(super) fn has_padding(&self, spans: &[Range<u64>]) -> bool {
+        let lengths = self.chunks.iter().zip(&self.blocks);
+        spans
+            .iter()
+            .zip(lengths)
+            .any(|(span, (&chunk, &block))| span.end.saturating_sub(span.start) < chunk || !chunk.is_multiple_of(block))
     }
 
     /// The place in the grid of the chunk with this number.
@@ -211,12 +235,12 @@ fn nbytes(what: &str, lengths: impl Iterator<Item = u64>, typesize: usize, max: 
 }
 
 /// The number of a place in a grid, counted in C order.
-pub(super) fn number(grid: &[u64], place: &[u64]) -> u64 {
-    grid.iter().zip(place).fold(0, |number: u64, (&length, &at)| number.saturating_mul(length).saturating_add(at))
+fn number(grid: &[u64], place: impl Iterator<Item = u64>) -> u64 {
+    grid.iter().zip(place).fold(0, |number: u64, (&length, at)| number.saturating_mul(length).saturating_add(at))
 }
 
 /// The place of a number in a grid.
-pub(super) fn place(grid: &[u64], mut number: u64) -> Vec<u64> {
+fn place(grid: &[u64], mut number: u64) -> Vec<u64> {
     let mut place = vec![0; grid.len()];
     for (at, &length) in place.iter_mut().zip(grid).rev() {
         *at = number.checked_rem(length).unwrap_or_default();

@@ -14,12 +14,18 @@ use crate::schunk::Metalayers;
 /// The name of the metalayer.
 pub(super) const NAME: &str = "b2nd";
 /// The name it had before, when it did not say what the items are.
-const OLD_NAME: &str = "caterva";
+pub(super) const OLD_NAME: &str = "caterva";
 const VERSION: u8 = 0;
 const ARRAY_7: u8 = marker::FIXARRAY | 7;
+const ARRAY_5: u8 = marker::FIXARRAY | 5;
 const STR_32: u8 = 0xdb;
 /// The way NumPy describes types.
 const NUMPY: u8 = 0;
+
+/// Whether a metalayer is the one that makes an array.
+pub(super) fn is_own(name: &str) -> bool {
+    name == NAME || name == OLD_NAME
+}
 
 /// What the metalayer says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +67,20 @@ impl Meta {
 
     /// The metalayer's content for an array.
     pub(super) fn write(geometry: &Geometry, dtype: &str) -> Result<Vec<u8>> {
+        let mut writer = Self::write_shapes(ARRAY_7, geometry)?;
+        writer.byte(NUMPY);
+        writer.long(STR_32, dtype.as_bytes());
+        Ok(writer.0)
+    }
+
+    /// The metalayer's content in an old array, which does not say what the items are.
+    pub(super) fn write_old(geometry: &Geometry) -> Result<Vec<u8>> {
+        Ok(Self::write_shapes(ARRAY_5, geometry)?.0)
+    }
+
+    fn write_shapes(first: u8, geometry: &Geometry) -> Result<Writer> {
         let mut writer = Writer::default();
-        writer.byte(ARRAY_7);
+        writer.byte(first);
         writer.byte(VERSION);
         let ndim = u8::try_from(geometry.ndim()).map_err(|_| error!(InvalidArgument, "array: too many dimensions"))?;
         writer.byte(ndim);
@@ -78,9 +96,7 @@ impl Meta {
                 writer.int32(i32::try_from(length).map_err(|_| too_long(length))?);
             }
         }
-        writer.byte(NUMPY);
-        writer.long(STR_32, dtype.as_bytes());
-        Ok(writer.0)
+        Ok(writer)
     }
 }
 

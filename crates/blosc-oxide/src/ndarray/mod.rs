@@ -2,14 +2,26 @@
 
 mod array;
 mod cells;
+mod chunks;
 mod copy;
+mod derive;
+mod encode;
 mod geometry;
 mod meta;
+mod npy;
 mod options;
 mod pick;
+mod place;
+mod points;
+mod read;
+mod regions;
+mod resize;
 mod selection;
+mod write;
 
 pub use array::NdArray;
+pub use chunks::ArrayChunk;
 pub use geometry::{Geometry, MAX_DIMS};
 pub use options::{ArrayOptions, Fill};
 pub use pick::Pick;
+pub use place::Place;

@@ -29,9 +29,9 @@ const CHUNK_NBYTES: u64 = 4 << 20;
 /// chunk has at most 4 MiB, and that of the chunk until a block has at most 128 KiB.
 #[derive(Debug, Clone)]
 pub struct ArrayOptions {
-    shape: Vec<u64>,
-    chunks: Option<Vec<u64>>,
-    blocks: Option<Vec<u64>>,
+    pub(super) shape: Vec<u64>,
+    pub(super) chunks: Option<Vec<u64>>,
+    pub(super) blocks: Option<Vec<u64>>,
     dtype: String,
     frame: FrameOptions,
     options: Options,
@@ -66,10 +66,35 @@ impl ArrayOptions {
         self
     }
 
+    /// Sets what chunks are compressed with. The typesize stays what it is, and blocks have the shape that is set here.
+    #[must_use]
+    pub fn compression(mut self, options: Options) -> Self {
+        let typesize = self.options.typesize;
+        self.options = options;
+        self.options.typesize = typesize;
+        self
+    }
+
+    /// Lets the shapes of chunks and blocks be chosen.
+    #[must_use]
+    pub fn automatic_chunks(mut self) -> Self {
+        self.chunks = None;
+        self.blocks = None;
+        self
+    }
+
     /// Sets how the frame of an array on disk is kept. Its options for chunks do not count.
     #[must_use]
     pub fn frame(mut self, frame: FrameOptions) -> Self {
         self.frame = frame;
+        self
+    }
+
+    /// The same for other items and another shape.
+    pub(super) fn for_items(mut self, shape: &[u64], typesize: usize, dtype: impl Into<String>) -> Self {
+        self.shape = shape.to_vec();
+        self.options.typesize = typesize;
+        self.dtype = dtype.into();
         self
     }
 

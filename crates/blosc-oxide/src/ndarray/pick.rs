@@ -40,6 +40,12 @@ impl Pick {
     pub fn list(indices: impl IntoIterator<Item = u64>) -> Self {
         Self::List(indices.into_iter().collect())
     }
+
+    /// The indices at which `mask` is true; it should have the length of the axis.
+    #[must_use]
+    pub fn mask(mask: &[bool]) -> Self {
+        Self::List((0..).zip(mask).filter(|(_, is_taken)| **is_taken).map(|(index, _)| index).collect())
+    }
 }
 
 impl From<u64> for Pick {
@@ -89,22 +95,6 @@ pub(super) struct AxisPick {
     pub(super) keeps_axis: bool,
 }
 
-/// The items of a pick that lie in one cell: `(index in the cell, place in the result)`, described or listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hits {
-    pub(super) pairs: Vec<(usize, usize)>,
-    /// Whether both numbers go up by one from each pair to the next.
-    pub(super) is_run: bool,
-}
-
-impl Hits {
-    /// How many different items there are.
-    pub(super) fn distinct(&self) -> usize {
-        let repeated = self.pairs.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
-        self.pairs.len() - repeated
-    }
-}
-
 impl AxisPick {
     /// Checks `pick` against an axis of `length`.
     pub(super) fn new(pick: &Pick, axis: usize, length: u64) -> Result<Self> {
@@ -134,31 +124,34 @@ impl AxisPick {
     }
 
     /// What is taken of the items `cell`.
-    pub(super) fn hits(&self, cell: &Range<u64>) -> Hits {
+    fn spans(&self, cell: &Range<u64>) -> Vec<Span> {
         match &self.indices {
             Indices::Steps { start, step, count, is_reversed } => {
                 let first = cell.start.saturating_sub(*start).div_ceil(*step);
-                let last = cell.end.saturating_sub(*start).div_ceil(*step).min(*count as u64);
-                let pairs = (first..last).map(|k| {
-                    let place = size(k);
-                    (size(start + k * step - cell.start), if *is_reversed { count - 1 - place } else { place })
-                });
-                Hits { pairs: pairs.collect(), is_run: *step == 1 && !is_reversed }
+                let end = cell.end.saturating_sub(*start).div_ceil(*step).min(*count as u64);
+                if first >= end {
+                    return Vec::new();
+                }
+                let stride = isize::try_from(*step).unwrap_or(isize::MAX);
+                let number = size(end - first);
+                let index = |k: u64| size(start + k * step - cell.start);
+                vec![if *is_reversed {
+                    Span { from: index(end - 1), step: -stride, to: count - size(end), count: number }
+                } else {
+                    Span { from: index(first), step: stride, to: size(first), count: number }
+                }]
             }
             Indices::List(pairs) => {
                 let first = pairs.partition_point(|&(index, _)| index < cell.start);
-                let last = pairs.partition_point(|&(index, _)| index < cell.end);
-                let hits = &pairs[first..last.max(first)];
-                Hits {
-                    pairs: hits.iter().map(|&(index, place)| (size(index - cell.start), place)).collect(),
-                    is_run: false,
-                }
+                let end = pairs.partition_point(|&(index, _)| index < cell.end);
+                let in_cell = pairs[first..end.max(first)].iter();
+                spans_of(in_cell.map(|&(index, place)| (size(index - cell.start), place)))
             }
         }
     }
 
     /// The cells of `cell` items that have any of it, out of `cells`.
-    pub(super) fn touched(&self, cell: u64, cells: u64) -> Vec<u64> {
+    fn touched(&self, cell: u64, cells: u64) -> Vec<u64> {
         let mut touched = match &self.indices {
             Indices::Steps { count: 0, .. } => Vec::new(),
             Indices::Steps { start, step, count, .. } => {
@@ -175,6 +168,173 @@ impl AxisPick {
         touched.retain(|&at| at < cells);
         touched
     }
+
+    /// Whether the chunks of the axis take places in the result that lie apart.
+    fn is_apart(&self) -> bool {
+        match &self.indices {
+            Indices::Steps { .. } => true,
+            Indices::List(pairs) => pairs.is_sorted_by_key(|&(_, place)| place),
+        }
+    }
+}
+
+/// Items in a row of a cell, and where they go: `from`, `from + step` and so on go to `to`, `to + 1` and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: usize,
+    pub(super) step: isize,
+    pub(super) to: usize,
+    pub(super) count: usize,
+}
+
+impl Span {
+    fn last(&self) -> usize {
+        self.from.saturating_add_signed(self.step * (self.count.cast_signed() - 1))
+    }
+}
+
+/// Pairs of indices and places as spans, each as long as it can be.
+fn spans_of(pairs: impl Iterator<Item = (usize, usize)>) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for (from, to) in pairs {
+        if let Some(last) = spans.last_mut() {
+            let step = from.cast_signed() - last.last().cast_signed();
+            if to == last.to + last.count && (last.count == 1 || step == last.step) {
+                last.step = step;
+                last.count += 1;
+                continue;
+            }
+        }
+        spans.push(Span { from, step: 1, to, count: 1 });
+    }
+    spans
+}
+
+/// What is taken along one axis, chunk by chunk and block by block.
+#[derive(Debug)]
+pub(super) struct AxisPlan {
+    pub(super) count: usize,
+    pub(super) keeps_axis: bool,
+    pub(super) chunks: Vec<AxisChunk>,
+    /// Whether the chunks take places in the result that lie apart.
+    is_apart: bool,
+}
+
+/// What is taken of the chunks at one place along an axis.
+#[derive(Debug)]
+pub(super) struct AxisChunk {
+    /// Where it is in the grid.
+    pub(super) place: u64,
+    pub(super) blocks: Vec<AxisBlock>,
+    /// Whether all items of the array that the chunk has along this axis are taken.
+    pub(super) is_covered: bool,
+}
+
+/// What is taken of the blocks at one place along an axis.
+#[derive(Debug)]
+pub(super) struct AxisBlock {
+    /// Where it is in the chunk.
+    pub(super) place: u64,
+    pub(super) spans: Vec<Span>,
+    /// The first and the last index that is taken.
+    pub(super) first: usize,
+    pub(super) last: usize,
+}
+
+impl AxisBlock {
+    fn new(place: u64, spans: Vec<Span>) -> Option<Self> {
+        let ends = || spans.iter().flat_map(|span| [span.from, span.last()]);
+        let (first, last) = (ends().min()?, ends().max()?);
+        Some(Self { place, spans, first, last })
+    }
+
+    /// The places in the result that it takes, and perhaps others between them.
+    fn places(&self) -> Range<usize> {
+        let start = self.spans.iter().map(|span| span.to).min().unwrap_or(0);
+        let end = self.spans.iter().map(|span| span.to + span.count).max().unwrap_or(0);
+        start..end
+    }
+
+    /// How many different items are taken.
+    fn distinct(&self) -> usize {
+        if let [span] = &self.spans[..] {
+            return if span.step == 0 { 1 } else { span.count };
+        }
+        let indices = |span: &Span| {
+            let Span { from, step, count, .. } = *span;
+            (0..count).map(move |k| from.saturating_add_signed(step * k.cast_signed()))
+        };
+        let mut indices: Vec<usize> = self.spans.iter().flat_map(indices).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        indices.len()
+    }
+}
+
+/// A part of an axis that is worked on by itself.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    /// Which of the chunks of the plan.
+    pub(super) chunks: Range<usize>,
+    /// Which of the blocks, if it is one chunk and not all of it.
+    pub(super) blocks: Option<Range<usize>>,
+    /// The places in the result.
+    pub(super) places: Range<usize>,
+}
+
+impl AxisPlan {
+    /// What `pick` takes of an axis of `length`, in chunks of `chunk` and blocks of `block`.
+    pub(super) fn new(pick: &AxisPick, length: u64, chunk: u64, block: u64) -> Self {
+        let chunks = pick.touched(chunk, length.div_ceil(chunk.max(1)));
+        let chunks = chunks.into_iter().map(|place| {
+            let start = place * chunk;
+            let span = start..length.min(start + chunk);
+            let blocks = blocks_of(pick, &span, block);
+            let taken: usize = blocks.iter().map(AxisBlock::distinct).sum();
+            AxisChunk { place, blocks, is_covered: taken as u64 == span.end - span.start }
+        });
+        Self { count: pick.count(), keeps_axis: pick.keeps_axis, chunks: chunks.collect(), is_apart: pick.is_apart() }
+    }
+
+    pub(super) fn nblocks(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.blocks.len()).sum()
+    }
+
+    /// The parts that can be worked on at the same time, in the order of their places: chunks, or their blocks.
+    pub(super) fn groups(&self, by_block: bool) -> Vec<Group> {
+        if !self.is_apart {
+            return vec![Group { chunks: 0..self.chunks.len(), blocks: None, places: 0..self.count }];
+        }
+        let mut groups = Vec::new();
+        for (at, chunk) in self.chunks.iter().enumerate() {
+            let places = chunk.blocks.iter().map(AxisBlock::places);
+            if by_block {
+                groups.extend(places.enumerate().map(|(block, places)| Group {
+                    chunks: at..at + 1,
+                    blocks: Some(block..block + 1),
+                    places,
+                }));
+            } else if let Some(places) = places.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)) {
+                groups.push(Group { chunks: at..at + 1, blocks: None, places });
+            }
+        }
+        groups.sort_unstable_by_key(|group| group.places.start);
+        groups
+    }
+}
+
+/// What is taken of the blocks of one chunk, which has the items `chunk` of the axis.
+fn blocks_of(pick: &AxisPick, chunk: &Range<u64>, block: u64) -> Vec<AxisBlock> {
+    let spans = pick.spans(chunk);
+    let (Some(first), Some(last)) = (
+        spans.iter().map(|span| span.from.min(span.last())).min(),
+        spans.iter().map(|span| span.from.max(span.last())).max(),
+    ) else {
+        return Vec::new();
+    };
+    let blocks = first as u64 / block..=last as u64 / block;
+    let cell = |place: u64| chunk.start + place * block..chunk.end.min(chunk.start + (place + 1) * block);
+    blocks.filter_map(|place| AxisBlock::new(place, pick.spans(&cell(place)))).collect()
 }
 
 fn steps(axis: usize, length: u64, start: u64, end: Option<u64>, step: i64) -> Result<Indices> {
@@ -220,11 +380,16 @@ mod tests {
 
     fn taken(pick: &Pick, length: u64) -> Vec<u64> {
         let pick = AxisPick::new(pick, 0, length).unwrap();
-        let mut result = vec![u64::MAX; pick.count()];
-        for cell in pick.touched(3, length.div_ceil(3)) {
-            let span = cell * 3..(cell * 3 + 3).min(length);
-            for (index, place) in pick.hits(&span).pairs {
-                result[place] = span.start + index as u64;
+        let plan = AxisPlan::new(&pick, length, 3, 2);
+        let mut result = vec![u64::MAX; plan.count];
+        for (chunk, block) in plan.chunks.iter().flat_map(|chunk| chunk.blocks.iter().map(move |block| (chunk, block)))
+        {
+            for span in &block.spans {
+                for k in 0..span.count {
+                    let index = span.from.checked_add_signed(span.step * k.cast_signed()).unwrap();
+                    assert!((block.first..=block.last).contains(&index));
+                    result[span.to + k] = chunk.place * 3 + block.place * 2 + index as u64;
+                }
             }
         }
         result
@@ -240,6 +405,31 @@ mod tests {
         assert_eq!(taken(&Pick::steps(8, 2, -3), 10), [8, 5]);
         assert_eq!(taken(&Pick::list([7, 0, 7, 3]), 10), [7, 0, 7, 3]);
         assert!(taken(&(3..3).into(), 10).is_empty());
+    }
+
+    #[test]
+    fn groups_take_places_that_lie_apart() {
+        let plan = |pick: &Pick| AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 2);
+        let places = |plan: &AxisPlan, by_block| -> Vec<_> {
+            plan.groups(by_block).into_iter().map(|group| (group.places.start, group.places.end)).collect()
+        };
+        assert_eq!(places(&plan(&Pick::All), false), [(0, 4), (4, 8), (8, 10)]);
+        assert_eq!(places(&plan(&Pick::steps(9, None, -1)), false), [(0, 2), (2, 6), (6, 10)]);
+        assert_eq!(places(&plan(&Pick::steps(9, None, -1)), true), [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]);
+        assert_eq!(places(&plan(&Pick::list([1, 1, 5, 9])), false), [(0, 2), (2, 3), (3, 4)]);
+        assert_eq!(places(&plan(&Pick::list([5, 1, 9])), true), [(0, 3)]);
+    }
+
+    #[test]
+    fn a_chunk_is_covered_if_all_of_it_is_taken() {
+        let covered = |pick: &Pick| -> Vec<bool> {
+            let plan = AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 3);
+            plan.chunks.iter().map(|chunk| chunk.is_covered).collect()
+        };
+        assert_eq!(covered(&Pick::All), [true, true, true]);
+        assert_eq!(covered(&(1..10).into()), [false, true, true]);
+        assert_eq!(covered(&Pick::list([3, 2, 1, 0, 8, 8])), [true, false]);
+        assert_eq!(covered(&Pick::steps(0, 10, 2)), [false; 3]);
     }
 
     #[test]

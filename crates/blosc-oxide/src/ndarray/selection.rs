@@ -1,34 +1,16 @@
 //! Picks of all axes together: which chunks and blocks they touch, and where the items go.
 
-use super::copy::{Transfer, c_strides};
-use super::geometry::{Geometry, number};
-use super::pick::{AxisPick, Hits, Pick};
+use super::copy::{Dims, c_strides};
+use super::geometry::Geometry;
+use super::pick::{AxisBlock, AxisPick, AxisPlan, Group, Pick};
 use crate::error::{Result, bail, error};
-use std::ops::Range;
+use blosc_kernels::boxes::BoxMut;
 
-/// A checked pick for each axis.
+/// What is taken of each axis.
 pub(super) struct Selection {
-    pub(super) axes: Vec<AxisPick>,
+    pub(super) axes: Vec<AxisPlan>,
     /// The size of what is taken.
     pub(super) nbytes: usize,
-    /// Bytes from one item to the next along each axis of what is taken, in C order.
-    strides: Vec<usize>,
-}
-
-/// A chunk that is touched.
-pub(super) struct TouchedChunk {
-    pub(super) number: usize,
-    pub(super) blocks: Vec<TouchedBlock>,
-    /// Whether all items of the chunk that are in the array are taken.
-    pub(super) is_covered: bool,
-}
-
-/// A block that is touched.
-pub(super) struct TouchedBlock {
-    /// Where it starts in the chunk's data.
-    pub(super) start: usize,
-    /// For each axis, what is taken of it.
-    hits: Vec<Hits>,
 }
 
 impl Selection {
@@ -36,99 +18,210 @@ impl Selection {
         if picks.len() != geometry.ndim() {
             bail!(InvalidArgument, "{} picks are given for {} dimensions", picks.len(), geometry.ndim());
         }
-        let lengths = geometry.shape().iter().enumerate();
-        let axes: Vec<AxisPick> = picks
-            .iter()
-            .zip(lengths)
-            .map(|(pick, (axis, &length))| AxisPick::new(pick, axis, length))
-            .collect::<Result<_>>()?;
-        let counts = axes.iter().map(AxisPick::count);
-        let nbytes = counts.clone().try_fold(geometry.typesize(), usize::checked_mul);
+        let checked = picks.iter().zip(geometry.shape()).enumerate();
+        let checked: Vec<AxisPick> =
+            checked.map(|(axis, (pick, &length))| AxisPick::new(pick, axis, length)).collect::<Result<_>>()?;
+        let counts = checked.iter().map(AxisPick::count);
+        let nbytes = if counts.clone().any(|count| count == 0) {
+            Some(0)
+        } else {
+            counts.clone().try_fold(geometry.typesize(), usize::checked_mul)
+        };
         let nbytes = nbytes.ok_or_else(|| error!(LimitExceeded, "a slice has more bytes than can be counted"))?;
-        let strides = c_strides(counts, geometry.typesize());
-        Ok(Self { axes, nbytes, strides })
+        let lengths = geometry.shape().iter().zip(geometry.chunks()).zip(geometry.blocks());
+        let plans = checked.iter().zip(lengths);
+        let plans = plans.map(|(pick, ((&length, &chunk), &block))| AxisPlan::new(pick, length, chunk, block));
+        Ok(Self { axes: plans.collect(), nbytes })
+    }
+
+    /// How many items are taken along each axis.
+    pub(super) fn counts(&self) -> Vec<usize> {
+        self.axes.iter().map(|axis| axis.count).collect()
     }
 
     /// The shape of what is taken: axes of a single index are gone.
     pub(super) fn shape(&self) -> Vec<usize> {
-        self.axes.iter().filter(|axis| axis.keeps_axis).map(AxisPick::count).collect()
+        self.axes.iter().filter(|axis| axis.keeps_axis).map(|axis| axis.count).collect()
     }
 
-    /// The places in the grid of the chunks that are touched.
-    pub(super) fn chunk_places(&self, geometry: &Geometry) -> Vec<Vec<u64>> {
-        if self.nbytes == 0 {
-            return Vec::new();
+    /// Bytes from one item to the next along each axis of what is taken, in C order.
+    pub(super) fn c_strides(&self, typesize: usize) -> Vec<usize> {
+        c_strides(self.axes.iter().map(|axis| axis.count), typesize)
+    }
+
+    /// How many chunks are touched along each axis.
+    pub(super) fn chunk_counts(&self) -> Vec<usize> {
+        self.axes.iter().map(|axis| axis.chunks.len()).collect()
+    }
+
+    /// How many blocks are touched.
+    pub(super) fn nblocks(&self) -> usize {
+        self.axes.iter().fold(1, |nblocks, axis| nblocks.saturating_mul(axis.nblocks()))
+    }
+
+    /// The number of a chunk that is touched, by which one it is along each axis.
+    pub(super) fn chunk_number(&self, geometry: &Geometry, which: &[usize]) -> usize {
+        let place = self.axes.iter().zip(which).map(|(axis, &at)| axis.chunks[at].place);
+        usize::try_from(geometry.number_of(place)).unwrap_or(usize::MAX)
+    }
+
+    /// The parts of each axis that are worked on by themselves, so many that `workers` have enough to do.
+    pub(super) fn groups(&self, workers: usize) -> Vec<Vec<Group>> {
+        let mut groups: Vec<Vec<Group>> = self.axes.iter().map(|axis| axis.groups(false)).collect();
+        if workers < 2 {
+            return groups;
         }
-        let cells = geometry.chunks().iter().zip(geometry.grid());
-        let touched: Vec<Vec<u64>> =
-            self.axes.iter().zip(cells).map(|(axis, (&chunk, &count))| axis.touched(chunk, count)).collect();
-        product(&touched)
-    }
-
-    /// What is touched of the chunk at a place of the grid.
-    pub(super) fn chunk(&self, geometry: &Geometry, place: &[u64]) -> TouchedChunk {
-        let spans = place.iter().enumerate().map(|(axis, &at)| geometry.chunk_span(axis, at));
-        let blocks_of_axes: Vec<Vec<(u64, Hits)>> = spans
-            .enumerate()
-            .map(|(axis, span)| blocks_of_axis(&self.axes[axis], &span, geometry.blocks()[axis]))
-            .collect();
-        let is_covered = blocks_of_axes.iter().zip(place.iter().enumerate()).all(|(blocks, (axis, &at))| {
-            let span = geometry.chunk_span(axis, at);
-            let taken: usize = blocks.iter().map(|(_, hits)| hits.distinct()).sum();
-            taken as u64 == span.end - span.start
-        });
-        let counts: Vec<Vec<u64>> = blocks_of_axes.iter().map(|blocks| (0..blocks.len() as u64).collect()).collect();
-        let blocks =
-            product(&counts).into_iter().map(|choice| touched_block(geometry, &blocks_of_axes, &choice)).collect();
-        let number = usize::try_from(geometry.chunk_number(place)).unwrap_or(usize::MAX);
-        TouchedChunk { number, blocks, is_covered }
-    }
-
-    /// How the items of a block go to or from what is taken.
-    pub(super) fn transfer<'a>(
-        &'a self,
-        block: &'a TouchedBlock,
-        block_strides: &'a [usize],
-        typesize: usize,
-    ) -> Transfer<'a> {
-        Transfer { hits: &block.hits, block_strides, buffer_strides: &self.strides, typesize }
+        let enough = 4 * workers;
+        for axis in 0..groups.len() {
+            let jobs = groups.iter().fold(1_usize, |jobs, groups| jobs.saturating_mul(groups.len()));
+            if jobs >= enough {
+                break;
+            }
+            groups[axis] = self.axes[axis].groups(true);
+        }
+        groups
     }
 }
 
-/// The blocks of a chunk along one axis that are touched, with what is taken of each.
-fn blocks_of_axis(axis: &AxisPick, chunk: &Range<u64>, block: u64) -> Vec<(u64, Hits)> {
-    let in_chunk = axis.hits(chunk);
-    let block_of = |pair: &(usize, usize)| pair.0 as u64 / block;
-    in_chunk
-        .pairs
-        .chunk_by(|a, b| block_of(a) == block_of(b))
-        .map(|pairs| {
-            let at = block_of(&pairs[0]);
-            let start = usize::try_from(at * block).unwrap_or(usize::MAX);
-            let pairs = pairs.iter().map(|&(index, place)| (index - start, place)).collect();
-            (at, Hits { pairs, is_run: in_chunk.is_run })
-        })
-        .collect()
+/// Hands out the parts of what is taken, each with its own part of the result.
+pub(super) struct Parts<'a> {
+    groups: &'a [Vec<Group>],
+    /// The next group along each axis.
+    next: Vec<usize>,
+    /// What is left of the result along each axis, within one group of every axis before it.
+    rest: Vec<Option<BoxMut<'a>>>,
+    /// The axis that is being cut, or `None` when all is handed out.
+    axis: Option<usize>,
 }
 
-fn touched_block(geometry: &Geometry, blocks_of_axes: &[Vec<(u64, Hits)>], choice: &[u64]) -> TouchedBlock {
-    let chosen = blocks_of_axes.iter().zip(choice).map(|(blocks, &at)| &blocks[usize::try_from(at).unwrap_or(0)]);
-    let (place, hits): (Vec<u64>, Vec<Hits>) = chosen.cloned().unzip();
-    let number = usize::try_from(number(geometry.block_grid(), &place)).unwrap_or(usize::MAX);
-    TouchedBlock { start: number * geometry.block_nbytes(), hits }
+/// A part: which group of each axis, and its box of the result.
+pub(super) struct Part<'a> {
+    pub(super) groups: Vec<&'a Group>,
+    pub(super) target: BoxMut<'a>,
 }
 
-/// All ways to take one of each list, the last one changing fastest; one empty way for no lists.
-fn product(lists: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    lists.iter().fold(vec![Vec::new()], |ways, list| {
-        ways.iter()
-            .flat_map(|way| {
-                list.iter().map(move |&choice| {
-                    let mut way = way.clone();
-                    way.push(choice);
-                    way
-                })
-            })
-            .collect()
-    })
+impl<'a> Parts<'a> {
+    pub(super) fn new(groups: &'a [Vec<Group>], target: BoxMut<'a>) -> Self {
+        let mut rest: Vec<Option<BoxMut<'a>>> = groups.iter().map(|_| None).collect();
+        match rest.first_mut() {
+            Some(first) => *first = Some(target),
+            None => rest.push(Some(target)),
+        }
+        Self { groups, next: vec![0; groups.len()], rest, axis: Some(0) }
+    }
+
+    /// Hands out nothing more.
+    pub(super) fn stop(&mut self) {
+        self.axis = None;
+    }
+
+    fn take_one_group(&mut self, axis: usize) -> Option<BoxMut<'a>> {
+        let group = self.groups[axis].get(self.next[axis])?;
+        let (part, rest) = self.rest[axis].take()?.split_at(axis, group.places.len());
+        self.rest[axis] = Some(rest);
+        self.next[axis] += 1;
+        Some(part)
+    }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = Part<'a>;
+
+    fn next(&mut self) -> Option<Part<'a>> {
+        let mut axis = self.axis?;
+        if self.groups.is_empty() {
+            self.stop();
+            return Some(Part { groups: Vec::new(), target: self.rest[0].take()? });
+        }
+        loop {
+            match self.take_one_group(axis) {
+                Some(target) if axis + 1 == self.groups.len() => {
+                    self.axis = Some(axis);
+                    let groups = self.groups.iter().zip(&self.next).map(|(groups, &next)| &groups[next - 1]);
+                    return Some(Part { groups: groups.collect(), target });
+                }
+                Some(part) => {
+                    axis += 1;
+                    self.next[axis] = 0;
+                    self.rest[axis] = Some(part);
+                }
+                None if axis == 0 => {
+                    self.stop();
+                    return None;
+                }
+                None => axis -= 1,
+            }
+        }
+    }
+}
+
+/// Items of a block that form a box, and where they go.
+pub(super) struct BoxCopy {
+    /// Where the first one is in the block, and bytes from one to the next along each axis.
+    pub(super) start: usize,
+    pub(super) strides: Dims<isize>,
+    /// The place of the first one in the result.
+    pub(super) to: Dims<usize>,
+    pub(super) shape: Dims<usize>,
+}
+
+/// Calls `copy` for each box of items that is taken of a block, given by what is taken of it along each axis.
+pub(super) fn each_box(blocks: &[&AxisBlock], strides: &[usize], mut copy: impl FnMut(&BoxCopy)) {
+    let mut which = vec![0; blocks.len()];
+    loop {
+        let mut found = BoxCopy {
+            start: 0,
+            strides: Dims::new(blocks.len()),
+            to: Dims::new(blocks.len()),
+            shape: Dims::new(blocks.len()),
+        };
+        for (axis, (block, &stride)) in blocks.iter().zip(strides).enumerate() {
+            let span = block.spans[which[axis]];
+            found.start += span.from * stride;
+            found.strides[axis] = span.step * stride.cast_signed();
+            found.to[axis] = span.to;
+            found.shape[axis] = span.count;
+        }
+        copy(&found);
+        if !advance(&mut which, |axis| blocks[axis].spans.len()) {
+            return;
+        }
+    }
+}
+
+/// Goes to the next place, the last axis first; `false` after the last one.
+pub(super) fn advance(place: &mut [usize], length: impl Fn(usize) -> usize) -> bool {
+    for axis in (0..place.len()).rev() {
+        place[axis] += 1;
+        if place[axis] < length(axis) {
+            return true;
+        }
+        place[axis] = 0;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_result_is_handed_out_once() {
+        let geometry = Geometry::new(1, &[10, 9], &[4, 5], &[2, 2]).unwrap();
+        let picks = [Pick::steps(9, None, -1), (1..9).into()];
+        let selection = Selection::new(&geometry, &picks).unwrap();
+        for workers in [1, 8] {
+            let groups = selection.groups(workers);
+            let mut out = vec![0; selection.nbytes];
+            let target = BoxMut::new(&mut out, 1, &selection.counts(), &selection.c_strides(1)).unwrap();
+            for mut part in Parts::new(&groups, target) {
+                let shape = part.target.shape().to_vec();
+                let lens: Vec<usize> = part.groups.iter().map(|group| group.places.len()).collect();
+                assert_eq!(shape, lens);
+                let one = blosc_kernels::boxes::Source { bytes: &[1], start: 0, strides: &[0, 0] };
+                part.target.copy_from(&[0, 0], &shape, one);
+            }
+            assert_eq!(out, [1; 80]);
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! The simulated disk as the storage of a frame.
 
-use blosc_oxide::{Directory, Durability, Frame, FrameLayout, FrameOptions, Options, ReadAt, Result, Storage, Threads};
+use blosc_oxide::{
+    Directory, Durability, Frame, FrameLayout, FrameOptions, Options, Place, ReadAt, Result, Storage, Threads,
+};
 use std::io;
 use testkit::storage::{Disk, DiskFile, Image};
 
@@ -93,6 +95,14 @@ pub fn create(disk: &Disk, layout: FrameLayout, options: FrameOptions) -> Result
     match layout {
         FrameLayout::Contiguous => Frame::create_in(OnDisk(disk.open(FILE)?), options),
         FrameLayout::Sparse => Frame::create_in_directory(DirectoryOnDisk(disk.clone()), options),
+    }
+}
+
+/// The disk as the place of a new array.
+pub fn place(disk: &Disk, layout: FrameLayout) -> Place {
+    match layout {
+        FrameLayout::Contiguous => Place::storage(OnDisk(disk.open(FILE).unwrap())),
+        FrameLayout::Sparse => Place::directory(DirectoryOnDisk(disk.clone())),
     }
 }
 

@@ -1,0 +1,132 @@
+//! Chunks that are put together and compressed side by side, and stored in order.
+
+use super::array::NdArray;
+use super::geometry::Geometry;
+use crate::chunk::{Compressor, Options};
+use crate::error::{Result, error};
+use crate::exec::{Threads, lock};
+use crate::schunk::Staged;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many chunks are compressed for each worker before they are stored.
+const CHUNKS_A_WORKER: usize = 8;
+
+/// What it takes to make a chunk.
+pub(super) struct Encoder {
+    compressor: Compressor,
+    /// Whether the compressor works on one thread.
+    is_serial: bool,
+    data: Vec<u8>,
+    chunk: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+/// Fills the data of a chunk, given its number among those that are made, with the help of some memory.
+pub(super) type Fill<'a> = dyn Fn(&NdArray, usize, &mut [u8], &mut Vec<u8>) -> Result<()> + Sync + 'a;
+
+impl Encoder {
+    fn new(options: Options, is_serial: bool) -> Result<Self> {
+        let options = if is_serial { options.threads(Threads::serial()) } else { options };
+        let compressor = Compressor::new(options)?;
+        Ok(Self { compressor, is_serial, data: Vec::new(), chunk: Vec::new(), scratch: Vec::new() })
+    }
+
+    fn encode(&mut self, array: &NdArray, nbytes: usize, number: usize, fill: &Fill<'_>) -> Result<Vec<u8>> {
+        if self.data.len() != nbytes {
+            self.data.clear();
+            self.data.resize(nbytes, 0);
+        }
+        fill(array, number, &mut self.data, &mut self.scratch)?;
+        let max = self.compressor.max_compressed_len(nbytes);
+        if self.chunk.len() < max {
+            self.chunk.resize(max, 0);
+        }
+        let len = self.compressor.compress_into(&self.data, &mut self.chunk)?;
+        Ok(self.chunk[..len].to_vec())
+    }
+}
+
+impl NdArray {
+    /// Makes `count` chunks and stores them, without making them chunks of the array.
+    ///
+    /// Which thread makes which chunk is left to chance; they are stored in order, so that the bytes are always the same.
+    pub(super) fn encode(&mut self, geometry: &Geometry, count: usize, fill: &Fill<'_>) -> Result<Vec<Staged>> {
+        let nbytes = geometry.chunk_nbytes();
+        self.sc.limits().check("the data of a chunk", nbytes)?;
+        let workers = self.sc.options().threads.workers(count, count.saturating_mul(nbytes));
+        // A few chunks are better shared block by block.
+        let workers = if count < workers { 1 } else { workers };
+        let batch = if workers == 1 { 1 } else { workers * CHUNKS_A_WORKER };
+        let mut staged = Vec::with_capacity(count);
+        let mut done = 0;
+        while done < count {
+            let end = count.min(done + batch);
+            let chunks = self.encode_batch(nbytes, done..end, workers, fill);
+            let stored = chunks.and_then(|chunks| {
+                chunks.into_iter().try_for_each(|chunk| {
+                    staged.push(self.sc.stage(chunk)?);
+                    Ok(())
+                })
+            });
+            if let Err(error) = stored {
+                self.sc.unstage(staged);
+                return Err(error);
+            }
+            done = end;
+        }
+        Ok(staged)
+    }
+
+    fn encode_batch(
+        &self,
+        nbytes: usize,
+        numbers: std::ops::Range<usize>,
+        workers: usize,
+        fill: &Fill<'_>,
+    ) -> Result<Vec<Vec<u8>>> {
+        if workers == 1 {
+            let mut encoder = self.encoder(false)?;
+            let chunks = numbers.map(|number| encoder.encode(self, nbytes, number, fill)).collect();
+            lock(&self.encoders).push(encoder);
+            return chunks;
+        }
+        let next = AtomicUsize::new(numbers.start);
+        let made: Vec<Mutex<Option<Vec<u8>>>> = numbers.clone().map(|_| Mutex::default()).collect();
+        let failure = Mutex::new(None);
+        self.sc.options().threads.run(workers, &|_| {
+            let run = || -> Result<()> {
+                let mut encoder = self.encoder(true)?;
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= numbers.end {
+                        lock(&self.encoders).push(encoder);
+                        return Ok(());
+                    }
+                    *lock(&made[number - numbers.start]) = Some(encoder.encode(self, nbytes, number, fill)?);
+                }
+            };
+            if let Err(error) = run() {
+                next.store(numbers.end, Ordering::Relaxed);
+                lock(&failure).get_or_insert(error);
+            }
+        });
+        if let Some(error) = failure.into_inner().unwrap_or_default() {
+            return Err(error);
+        }
+        let taken = made.into_iter().map(|chunk| chunk.into_inner().ok().flatten());
+        taken
+            .map(|chunk| chunk.ok_or_else(|| error!(InvalidArgument, "the executor has not run every worker")))
+            .collect()
+    }
+
+    /// An encoder that is not in use.
+    fn encoder(&self, is_serial: bool) -> Result<Encoder> {
+        let mut idle = lock(&self.encoders);
+        if let Some(at) = idle.iter().position(|encoder| encoder.is_serial == is_serial) {
+            return Ok(idle.swap_remove(at));
+        }
+        drop(idle);
+        Encoder::new(self.sc.options().clone(), is_serial)
+    }
+}

@@ -1,0 +1,194 @@
+//! .npy files made from arrays, and arrays from .npy files, without ever having all of it in memory.
+
+use super::array::NdArray;
+use super::copy::{Plain, c_strides, put_into_blocks, size};
+use super::options::{ArrayOptions, Fill};
+use super::pick::Pick;
+use super::place::Place;
+use super::regions::Regions;
+use super::selection::advance;
+use crate::error::{Result, bail, error};
+use crate::numpy::{ItemOrder, NumpyArray};
+use crate::storage::{ReadAt, read_exact};
+use std::io::{Read, Write};
+use std::ops::Range;
+
+/// How much of an array is in memory when it is written or read as a stream.
+const STREAM_NBYTES: u64 = 64 << 20;
+/// What is read of an .npy file at once, while its header is looked at.
+const HEADER_READ: usize = 4096;
+
+impl NdArray {
+    /// Makes an array from an .npy file. Shape, typesize and type of `options` do not count: they are those of the file.
+    ///
+    /// The file is read chunk by chunk, several at the same time: no more of it is in memory than a few chunks for each
+    /// thread.
+    ///
+    /// ```
+    /// use blosc_oxide::{ArrayOptions, ItemOrder, MemoryStorage, NdArray, NumpyArray, Options, Pick, Place};
+    /// let mut npy = Vec::new();
+    /// NumpyArray::new("<u2", [2, 2], ItemOrder::Fortran)?.write_npy_header(&mut npy)?;
+    /// npy.extend([1, 0, 3, 0, 2, 0, 4, 0]);
+    /// let options = ArrayOptions::new(&[], Options::new(1));
+    /// let array = NdArray::from_npy(Place::Memory, &MemoryStorage::new(npy), &options)?;
+    /// assert_eq!((array.shape(), array.dtype()), (&[2, 2][..], "<u2"));
+    /// assert_eq!(array.to_vec()?, [1, 0, 2, 0, 3, 0, 4, 0]);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`NumpyArray::read_npy_header`] and [`create`](Self::create); `Truncated` if the file is shorter than its shape
+    /// says.
+    pub fn from_npy(place: impl Into<Place>, file: &impl ReadAt, options: &ArrayOptions) -> Result<Self> {
+        let (header, start) = read_header(file)?;
+        if file.len()?.saturating_sub(start) < header.nbytes() {
+            bail!(Truncated, "npy: an array of {} bytes is announced, the file is shorter", header.nbytes());
+        }
+        let options = described_by(&header, options)?;
+        Self::build(place.into(), &options, &[], |array| {
+            let geometry = array.geometry().clone();
+            array.fill_chunks(&|_, number, chunk, scratch| {
+                let spans = geometry.chunk_spans(number as u64);
+                if geometry.has_padding(&spans) {
+                    chunk.fill(0);
+                }
+                let strides = read_spans(file, start, &header, &spans, scratch)?;
+                let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+                put_into_blocks(&geometry, &shape, Plain { bytes: scratch, start: 0, strides: &strides }, chunk);
+                Ok(())
+            })
+        })
+    }
+
+    /// The same from a stream, which may be a pipe. What comes out of it is kept until there are whole chunks, to 64 MiB:
+    /// where a row of chunks has more, chunks are compressed more than once, which [`from_npy`](Self::from_npy) does not
+    /// do.
+    ///
+    /// # Errors
+    /// As [`from_npy`](Self::from_npy).
+    pub fn from_npy_stream(place: impl Into<Place>, mut npy: impl Read, options: &ArrayOptions) -> Result<Self> {
+        let header = NumpyArray::read_npy_header(&mut npy)?;
+        let options = described_by(&header, options)?;
+        Self::build(place.into(), &options, &[], |array| {
+            array.fill(&Fill::Zeros)?;
+            let geometry = array.geometry().clone();
+            let is_reversed = header.order() == ItemOrder::Fortran;
+            let (shape, chunks) = (in_order(geometry.shape(), is_reversed), in_order(geometry.chunks(), is_reversed));
+            let mut data = Vec::new();
+            for region in Regions::new(&shape, &chunks, geometry.typesize(), STREAM_NBYTES) {
+                let lengths = region.iter().map(|range| size(range.end - range.start));
+                let strides = in_order(&c_strides(lengths.clone(), geometry.typesize()), is_reversed);
+                let nbytes = lengths.product::<usize>() * geometry.typesize();
+                data.resize(nbytes, 0);
+                npy.read_exact(&mut data).map_err(|cause| cut_off(header.nbytes(), cause))?;
+                let picks: Vec<Pick> = in_order(&region, is_reversed).into_iter().map(Pick::from).collect();
+                array.write_strided(&picks, &data, &strides)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes the array as an .npy file, in C order. Of its items, no more than 64 MiB are in memory at any time.
+    ///
+    /// # Errors
+    /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have; as reading, and
+    /// whatever `out` reports.
+    pub fn to_npy(&self, mut out: impl Write) -> Result<NumpyArray> {
+        let header = NumpyArray::new(self.dtype(), self.shape(), ItemOrder::C)?;
+        if header.itemsize() != self.geometry().typesize() {
+            bail!(
+                Corrupt,
+                "items of the type {} have {} bytes, those of the array {}",
+                self.dtype(),
+                header.itemsize(),
+                self.geometry().typesize()
+            );
+        }
+        header.write_npy_header(&mut out)?;
+        for part in self.parts(STREAM_NBYTES) {
+            out.write_all(&part?)?;
+        }
+        out.flush()?;
+        Ok(header)
+    }
+
+    /// All items in C order, in parts of at most `budget` bytes.
+    fn parts(&self, budget: u64) -> impl Iterator<Item = Result<Vec<u8>>> {
+        let geometry = self.geometry();
+        let regions = Regions::new(geometry.shape(), geometry.chunks(), geometry.typesize(), budget);
+        regions.map(|region| self.slice(&region.into_iter().map(Pick::from).collect::<Vec<_>>()))
+    }
+}
+
+/// The options of an array that an .npy file describes.
+fn described_by(header: &NumpyArray, options: &ArrayOptions) -> Result<ArrayOptions> {
+    if header.itemsize() == 0 {
+        bail!(Unsupported, "npy: items of the type {} have no bytes", header.dtype());
+    }
+    Ok(options.clone().for_items(header.shape(), header.itemsize(), header.dtype()))
+}
+
+fn cut_off(nbytes: u64, cause: std::io::Error) -> crate::error::Error {
+    if cause.kind() == std::io::ErrorKind::UnexpectedEof {
+        error!(Truncated, "npy: an array of {nbytes} bytes is announced, there is less")
+    } else {
+        cause.into()
+    }
+}
+
+/// The header of an .npy file, and where its data starts.
+fn read_header(file: &impl ReadAt) -> Result<(NumpyArray, u64)> {
+    let mut input = FileStart { file, at: 0 };
+    let header = NumpyArray::read_npy_header(&mut input)?;
+    Ok((header, input.at))
+}
+
+/// A file as a stream, from its start on.
+struct FileStart<'a, F: ReadAt> {
+    file: &'a F,
+    at: u64,
+}
+
+impl<F: ReadAt> Read for FileStart<'_, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let there = size(self.file.len()?.saturating_sub(self.at));
+        let len = buffer.len().min(there).min(HEADER_READ);
+        self.file.read_at(self.at, &mut buffer[..len])?;
+        self.at += len as u64;
+        Ok(len)
+    }
+}
+
+/// Turns around what is in the other order.
+fn in_order<T: Clone>(values: &[T], is_reversed: bool) -> Vec<T> {
+    if is_reversed { values.iter().rev().cloned().collect() } else { values.to_vec() }
+}
+
+/// Reads a box of items from the data of a file, and returns how far they are apart along each axis.
+fn read_spans(
+    file: &impl ReadAt,
+    start: u64,
+    header: &NumpyArray,
+    spans: &[Range<u64>],
+    out: &mut Vec<u8>,
+) -> Result<Vec<usize>> {
+    let is_reversed = header.order() == ItemOrder::Fortran;
+    let (shape, spans) = (in_order(header.shape(), is_reversed), in_order(spans, is_reversed));
+    let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+    let typesize = header.itemsize();
+    out.resize(lengths.iter().product::<usize>() * typesize, 0);
+    // Axes that are taken whole are one run with the one before them.
+    let whole = spans.iter().zip(&shape).rev().take_while(|(span, length)| span.end - span.start == **length).count();
+    let outer = shape.len().saturating_sub(whole + 1);
+    let run = lengths[outer..].iter().product::<usize>() * typesize;
+    let mut place = vec![0; outer];
+    for row in out.chunks_exact_mut(run.max(1)) {
+        let item = spans
+            .iter()
+            .enumerate()
+            .fold(0, |item, (axis, span)| item * shape[axis] + span.start + place.get(axis).map_or(0, |&at| at as u64));
+        read_exact(file, start + item * typesize as u64, row, "npy")?;
+        advance(&mut place, |axis| lengths[axis]);
+    }
+    Ok(in_order(&c_strides(lengths.iter().copied(), typesize), is_reversed))
+}
