@@ -20,18 +20,29 @@ pub(crate) struct Effort {
     pub(crate) sample: Duration,
     /// How many samples of each are taken.
     pub(crate) samples: usize,
+    /// After how long fewer will do.
+    pub(crate) budget: Duration,
 }
 
+/// The fewest samples that have a median.
+const MIN_SAMPLES: usize = 3;
+
 impl Effort {
-    pub(crate) const QUICK: Self = Self { sample: Duration::from_micros(400), samples: 9 };
-    pub(crate) const FULL: Self = Self { sample: Duration::from_millis(2), samples: 25 };
+    pub(crate) const QUICK: Self =
+        Self { sample: Duration::from_micros(200), samples: 7, budget: Duration::from_millis(30) };
+    pub(crate) const FULL: Self =
+        Self { sample: Duration::from_millis(1), samples: 21, budget: Duration::from_millis(400) };
 }
 
 /// Times `ours` and `theirs` in turns.
 pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> Pair {
     let runs = [runs(effort, &mut ours), runs(effort, &mut theirs)];
     let mut samples = [Vec::new(), Vec::new()];
+    let start = Instant::now();
     for turn in 0..effort.samples {
+        if turn >= MIN_SAMPLES && start.elapsed() > effort.budget {
+            break;
+        }
         // Who goes first changes with every turn.
         for side in [turn % 2, 1 - turn % 2] {
             let elapsed = if side == 0 { time(runs[0], &mut ours) } else { time(runs[1], &mut theirs) };
@@ -57,7 +68,16 @@ fn time(runs: u32, action: &mut impl FnMut()) -> Duration {
     start.elapsed()
 }
 
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+/// How fast `len` bytes are copied, in gigabytes a second.
+pub(crate) fn memcpy(effort: Effort, len: usize) -> f64 {
+    let (src, mut dst) = (vec![1_u8; len], vec![0_u8; len]);
+    let mut copy = || std::hint::black_box(&mut dst[..]).copy_from_slice(std::hint::black_box(&src));
+    let runs = runs(effort, &mut copy);
+    let samples = (0..effort.samples).map(|_| time(runs, &mut copy).as_secs_f64() / f64::from(runs)).collect();
+    len as f64 / median(samples) / 1e9
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

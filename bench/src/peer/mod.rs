@@ -87,6 +87,7 @@ pub(crate) struct Peer {
     bitshuffle: Filter,
     bitunshuffle: Filter,
     frames: frame::Functions,
+    version: String,
     /// Keeps the functions above loaded.
     _library: Library,
 }
@@ -112,7 +113,12 @@ impl Peer {
                 unsafe { *library.get($name)? }
             };
         }
+        let version: unsafe extern "C" fn() -> *const std::ffi::c_char = function!(b"blosc2_get_version_string");
         let init: unsafe extern "C" fn() = function!(b"blosc2_init");
+        // SAFETY: takes nothing.
+        let version = unsafe { version() };
+        // SAFETY: the string is part of the library and ends with a zero byte.
+        let version = unsafe { std::ffi::CStr::from_ptr(version) }.to_string_lossy().into_owned();
         // SAFETY: takes nothing and may be called once, which this is.
         unsafe { init() };
         Ok(Self {
@@ -127,8 +133,14 @@ impl Peer {
             bitshuffle: function!(b"blosc2_bitshuffle"),
             bitunshuffle: function!(b"blosc2_bitunshuffle"),
             frames: frame::Functions::load(&library)?,
+            version,
             _library: library,
         })
+    }
+
+    /// Which version the library is.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
     }
 
     /// A context that compresses.
