@@ -8,6 +8,7 @@ pub(crate) const USAGE: &str =
     "usage: bench compare [--quick] [--peer PATH/libblosc2.so] [--only AREA] [--match WORD]...
                      [--json FILE] [--html FILE]
        bench install
+       bench guard [--update]
 
 compare    measures blosc-oxide and C-Blosc2 side by side
   --quick      fewer rows and shorter samples: 45 seconds instead of 20 minutes
@@ -16,12 +17,19 @@ compare    measures blosc-oxide and C-Blosc2 side by side
   --match WORD only rows whose name has this word: a codec, a filter, a data set, `1T`
   --json FILE  writes all rows as JSON
   --html FILE  writes one page with plots
-install    puts the newest blosc2 of PyPI into a virtual environment under target/, and says where the library is";
+install    puts the newest blosc2 of PyPI into a virtual environment under target/, and says where the library is
+guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
+           counts down";
 
 /// What is to be done.
 pub(crate) enum Command {
     Compare(Arguments),
     Install,
+    Guard {
+        update: bool,
+    },
+    /// What `guard` runs under valgrind.
+    Operation(String),
 }
 
 /// How to compare.
@@ -52,6 +60,12 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
     match given.next().as_deref() {
         Some("compare") => compare(given).map(Command::Compare),
         Some("install") => Ok(Command::Install),
+        Some("guard") => match given.next().as_deref() {
+            None => Ok(Command::Guard { update: false }),
+            Some("--update") => Ok(Command::Guard { update: true }),
+            Some(other) => Err(format!("{other} is not known")),
+        },
+        Some("operation") => given.next().map(Command::Operation).ok_or_else(|| "which operation?".to_owned()),
         Some(other) => Err(format!("{other} is not a command")),
         None => Err("the command is missing".to_owned()),
     }

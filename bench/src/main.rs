@@ -8,6 +8,7 @@
 
 mod arguments;
 mod data;
+mod guard;
 mod install;
 mod machine;
 mod measure;
@@ -26,6 +27,8 @@ fn main() -> ExitCode {
     let result = arguments::parse(std::env::args().skip(1)).map_err(|problem| format!("{problem}\n\n{USAGE}"));
     let result = result.and_then(|command| match command {
         Command::Compare(arguments) => compare(&arguments),
+        Command::Guard { update } => guard::check(update),
+        Command::Operation(name) => guard::run(&name),
         Command::Install => install::install().map(|library| println!("{}", library.display())),
     });
     match result {
