@@ -68,6 +68,28 @@ fn any_number_of_threads_writes_the_same_bytes() {
 }
 
 #[test]
+fn data_that_hardly_compresses_is_stored_or_not_whatever_the_number_of_threads() {
+    let noise = generate(&json!({"kind": "rand", "nbytes": 70_000, "seed": 5})).unwrap();
+    let mut stored = 0;
+    let mut packed = 0;
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc] {
+        for run in (0..=240).step_by(4) {
+            // The end compresses just well enough, or not quite, to make up for the sizes of all streams.
+            let mut data = noise.clone();
+            let end = data.len();
+            data[end - run..].fill(7);
+            let options = Options::new(4).codec(codec).level(9).filters([Filter::Shuffle]).blocksize(8192);
+            let one = Compressor::new(options.clone().threads(exactly(1))).unwrap().compress(&data).unwrap();
+            let four = Compressor::new(options.threads(exactly(4))).unwrap().compress(&data).unwrap();
+            assert_eq!(one, four, "{codec} {run}");
+            assert_eq!(blosc_oxide::decompress(&one).unwrap(), data, "{codec} {run}");
+            if one.len() < data.len() + 32 { packed += 1 } else { stored += 1 }
+        }
+    }
+    assert!(stored > 20 && packed > 20, "{stored} {packed}");
+}
+
+#[test]
 fn every_run_writes_the_same_bytes() {
     let data = data();
     for options in options() {

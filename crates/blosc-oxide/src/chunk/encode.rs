@@ -24,7 +24,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const SIZE_LEN: usize = 4;
 const RUN_TOKEN: u8 = 0x01;
-const RUN_LEN: usize = SIZE_LEN + 1;
 
 /// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size, [`compress_into`] makes no
 /// allocation of its own.
@@ -59,29 +58,30 @@ pub(super) struct Scratch {
     pub(super) codec: EncodeState,
     a: Vec<u8>,
     b: Vec<u8>,
-    slot: Vec<u8>,
+    /// A stream that may turn out too long for where it belongs.
+    spare: Vec<u8>,
 }
 
 impl std::fmt::Debug for Scratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes", self.a.len() + self.b.len() + self.slot.len())
+        write!(f, "{} bytes", self.a.len() + self.b.len() + self.spare.len())
     }
 }
 
 impl Scratch {
-    /// Filters a block; the result is in the block itself or in this scratch.
+    /// Filters a block; the result is in the block itself or in this scratch. With it comes what compresses it.
     pub(super) fn filter<'b>(
         &'b mut self,
         stages: &Stages<'_>,
         place: BlockPlace<'_>,
         block: &'b [u8],
-    ) -> Result<(&'b [u8], &'b mut EncodeState)> {
-        let Self { codec, a, b, .. } = self;
+    ) -> Result<(&'b [u8], &'b mut EncodeState, &'b mut Vec<u8>)> {
+        let Self { codec, a, b, spare } = self;
         if stages.is_empty() {
-            return Ok((block, codec));
+            return Ok((block, codec, spare));
         }
         let filtered = stages.forward(place, block, room(a, block.len()), room(b, block.len()))?;
-        Ok((filtered, codec))
+        Ok((filtered, codec, spare))
     }
 }
 
@@ -428,24 +428,15 @@ impl Packer<'_> {
         self.layout.header_len + self.layout.nbytes
     }
 
-    /// Compresses block after block, each to where it belongs if the worst case has room there.
+    /// Compresses block after block, each to where it belongs.
     fn pack_in_order(&self, scratch: &mut Scratch, out: &mut [u8]) -> Result<Option<usize>> {
-        let slot_len = self.layout.slot_len();
         let mut at = self.streams_at;
         for (index, block) in self.data.chunks(self.layout.blocksize).enumerate() {
             self.put_start(index, at, out);
-            at += if let Some(slot) = out.get_mut(at..at + slot_len) {
-                self.pack_block(index, block, slot, scratch)?
-            } else {
-                let mut slot = std::mem::take(&mut scratch.slot);
-                let result = self.pack_block(index, block, room(&mut slot, slot_len), scratch);
-                if let (Ok(len), Some(end)) = (&result, out.get_mut(at..)) {
-                    let len = (*len).min(end.len());
-                    copy(&slot[..len], &mut end[..len]);
-                }
-                scratch.slot = slot;
-                result?
+            let Some(len) = self.pack_block(index, block, &mut out[at..self.limit()], scratch)? else {
+                return Ok(None);
             };
+            at += len;
             if at >= self.limit() {
                 return Ok(None);
             }
@@ -473,6 +464,7 @@ impl Packer<'_> {
                 let Some((index, ((block, slot), len))) = job else { return };
                 match self.pack_block(index, block, slot, &mut scratch) {
                     Ok(written) => {
+                        let written = written.expect("a slot has room for the worst case");
                         *len = written;
                         let before = packed.fetch_add(written, Ordering::Relaxed);
                         if before + written >= self.limit() {
@@ -492,46 +484,65 @@ impl Packer<'_> {
         Ok(packed.into_inner() < self.limit())
     }
 
-    /// Compresses one block to the start of `slot`, which has room for the worst case.
-    fn pack_block(&self, index: usize, block: &[u8], slot: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+    /// Compresses one block to the start of `slot`; `None` if it is longer than `slot`.
+    fn pack_block(&self, index: usize, block: &[u8], slot: &mut [u8], scratch: &mut Scratch) -> Result<Option<usize>> {
         if let Some(old) = self.reuse.and_then(|reuse| reuse.block(index, block.len())) {
-            copy(old, &mut slot[..old.len()]);
-            return Ok(old.len());
+            return Ok(put(old, slot));
         }
         let nstreams = self.layout.nstreams(block.len());
         if self.layout.has_runs
             && self.stages.keeps_runs()
             && let Some(byte) = repeated_byte(block)
         {
-            return Ok((0..nstreams).fold(0, |at, _| at + put_run(byte, &mut slot[at..])));
+            return Ok((0..nstreams).try_fold(0, |at, _| Some(at + put_run(byte, &mut slot[at..])?)));
         }
         let place = if index == 0 { BlockPlace::First } else { BlockPlace::After(&self.data[..self.layout.blocksize]) };
-        let (filtered, codec) = scratch.filter(&self.stages, place, block)?;
+        let (filtered, codec, spare) = scratch.filter(&self.stages, place, block)?;
         let mut at = 0;
         for stream in filtered.chunks(filtered.len() / nstreams) {
-            at += self.pack_stream(stream, &mut slot[at..], codec)?;
+            let Some(len) = self.pack_stream(stream, &mut slot[at..], codec, spare)? else { return Ok(None) };
+            at += len;
         }
-        Ok(at)
+        Ok(Some(at))
     }
 
-    fn pack_stream(&self, stream: &[u8], slot: &mut [u8], codec: &mut EncodeState) -> Result<usize> {
+    /// Compresses one stream to the start of `slot`; `None` if it is longer than `slot`.
+    ///
+    /// How well it compresses must not depend on the length of `slot`: where a slot is too short for the stream as it
+    /// is, it is compressed to `spare` first.
+    fn pack_stream(
+        &self,
+        stream: &[u8],
+        slot: &mut [u8],
+        codec: &mut EncodeState,
+        spare: &mut Vec<u8>,
+    ) -> Result<Option<usize>> {
         if self.layout.has_runs
             && let Some(byte) = repeated_byte(stream)
         {
             return Ok(put_run(byte, slot));
         }
-        let (size, payload) = slot.split_at_mut(SIZE_LEN);
-        let payload = &mut payload[..stream.len()];
-        let len = match codec.compress(&self.how, stream, payload)? {
-            // A size of 0 would be read as a run of zeros.
-            Some(len) if len > 0 && len < stream.len() => len,
-            _ => {
+        let Some((size, rest)) = slot.split_at_mut_checked(SIZE_LEN) else { return Ok(None) };
+        let len = if let Some(payload) = rest.get_mut(..stream.len()) {
+            self.compressed_len(stream, payload, codec)?.unwrap_or_else(|| {
                 copy(stream, payload);
                 stream.len()
-            }
+            })
+        } else {
+            let payload = room(spare, stream.len());
+            let Some(len) = self.compressed_len(stream, payload, codec)? else { return Ok(None) };
+            let Some(len) = put(&payload[..len], rest) else { return Ok(None) };
+            len
         };
         size.copy_from_slice(&stored(len).to_le_bytes());
-        Ok(SIZE_LEN + len)
+        Ok(Some(SIZE_LEN + len))
+    }
+
+    /// Compresses one stream to the start of `payload`, which is as long; `None` if that makes it no shorter.
+    fn compressed_len(&self, stream: &[u8], payload: &mut [u8], codec: &mut EncodeState) -> Result<Option<usize>> {
+        let len = codec.compress(&self.how, stream, payload)?;
+        // A size of 0 would be read as a run of zeros.
+        Ok(len.filter(|&len| len > 0 && len < stream.len()))
     }
 
     fn put_start(&self, index: usize, at: usize, out: &mut [u8]) {
@@ -539,14 +550,16 @@ impl Packer<'_> {
     }
 }
 
-/// Writes a stream of one repeated byte: nothing but a size of 0, or the negated byte and a token.
-fn put_run(byte: u8, slot: &mut [u8]) -> usize {
-    slot[..SIZE_LEN].copy_from_slice(&(-i32::from(byte)).to_le_bytes());
-    if byte == 0 {
-        return SIZE_LEN;
-    }
-    slot[SIZE_LEN] = RUN_TOKEN;
-    RUN_LEN
+/// Writes a stream of one repeated byte, if there is room: nothing but a size of 0, or the negated byte and a token.
+fn put_run(byte: u8, slot: &mut [u8]) -> Option<usize> {
+    let size = (-i32::from(byte)).to_le_bytes();
+    if byte == 0 { put(&size, slot) } else { put(&[size[0], size[1], size[2], size[3], RUN_TOKEN], slot) }
+}
+
+/// Copies `bytes` to the start of `slot`, if there is room, and returns how many these are.
+fn put(bytes: &[u8], slot: &mut [u8]) -> Option<usize> {
+    copy(bytes, slot.get_mut(..bytes.len())?);
+    Some(bytes.len())
 }
 
 /// Filters all blocks of `data` into `filtered`.
