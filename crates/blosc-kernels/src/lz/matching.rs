@@ -1,5 +1,7 @@
 //! What the encoders share: reading and hashing words, and comparing what follows or precedes them.
 
+/// How many bytes are compared first.
+const SHORT: usize = 32;
 /// How many bytes of long matches are compared at once.
 const WIDE: usize = 64;
 
@@ -9,11 +11,21 @@ const WIDE: usize = 64;
 /// `at + N` must not be above `src.len()`.
 #[inline(always)]
 pub(crate) unsafe fn load<const N: usize>(src: &[u8], at: usize) -> [u8; N] {
+    // SAFETY: the caller promises the same.
+    *unsafe { view(src, at) }
+}
+
+/// The `N` bytes at `at`, where they are.
+///
+/// # Safety
+/// `at + N` must not be above `src.len()`.
+#[inline(always)]
+unsafe fn view<const N: usize>(src: &[u8], at: usize) -> &[u8; N] {
     debug_assert!(at + N <= src.len());
     // SAFETY: `at` is inside of `src`, as the caller promises.
     let start = unsafe { src.as_ptr().add(at) };
-    // SAFETY: `N` bytes follow `start`, as the caller promises, and an array of bytes needs no alignment.
-    unsafe { start.cast::<[u8; N]>().read() }
+    // SAFETY: `N` bytes of `src` follow `start`, as the caller promises, and an array of bytes needs no alignment.
+    unsafe { &*start.cast::<[u8; N]>() }
 }
 
 /// A hash of `bits` bits of a four-byte word.
@@ -47,35 +59,52 @@ pub(crate) fn low4(word: u64) -> u32 {
 #[inline(always)]
 pub(crate) fn common_length(src: &[u8], far: usize, near: usize, end: usize) -> usize {
     assert!(far <= near && near <= end && end <= src.len());
-    if end - near < 16 {
-        return (near..end).zip(far..).take_while(|&(b, a)| src[a] == src[b]).count();
+    if end - near < SHORT {
+        return few_common(src, far, near, end);
     }
-    // SAFETY: 16 bytes follow `near`, so they follow `far`, which is not above it.
-    let a: [u8; 16] = unsafe { load(src, far) };
-    // SAFETY: `end` is at least 16 above `near` and not above the length.
-    let b: [u8; 16] = unsafe { load(src, near) };
-    let equal = equal_in_16(&a, &b);
-    if equal < 16 { equal } else { long_common_length(&src[far..][..end - near], &src[near..end]) }
+    // SAFETY: `SHORT` bytes follow `near`, so they follow `far`, which is not above it.
+    let a: &[u8; SHORT] = unsafe { view(src, far) };
+    // SAFETY: `end` is at least `SHORT` above `near` and not above the length.
+    let b: &[u8; SHORT] = unsafe { view(src, near) };
+    let different = first_word(a) ^ first_word(b);
+    if different != 0 {
+        return (different.trailing_zeros() / 8) as usize;
+    }
+    let equal = equal_in_short(a, b);
+    if equal < SHORT { equal } else { long_common(src, far, near, end) }
 }
 
-/// [`common_length`] of two slices of one length that start with 16 equal bytes.
+/// The first eight bytes.
+#[inline(always)]
+fn first_word(bytes: &[u8; SHORT]) -> u64 {
+    u64::from_le_bytes(*bytes.first_chunk().expect("eight of SHORT bytes"))
+}
+
+/// [`common_length`] near the end of the input.
 #[inline(never)]
-fn long_common_length(a: &[u8], b: &[u8]) -> usize {
-    let mut start = 16;
-    for (x, y) in a[16..].as_chunks().0.iter().zip(b[16..].as_chunks().0) {
+fn few_common(src: &[u8], far: usize, near: usize, end: usize) -> usize {
+    src[far..].iter().zip(&src[near..end]).take_while(|(a, b)| a == b).count()
+}
+
+/// [`common_length`] where the first [`SHORT`] bytes are equal.
+#[inline(never)]
+fn long_common(src: &[u8], far: usize, near: usize, end: usize) -> usize {
+    let (a, b) = (&src[far..][..end - near], &src[near..end]);
+    let mut start = SHORT;
+    for (x, y) in a[SHORT..].as_chunks().0.iter().zip(b[SHORT..].as_chunks().0) {
         if let Some(equal) = first_difference(x, y) {
             return start + equal;
         }
         start += WIDE;
     }
     while let (Some(x), Some(y)) = (a[start..].first_chunk(), b[start..].first_chunk()) {
-        let equal = equal_in_16(x, y);
+        let equal = equal_in_short(x, y);
         start += equal;
-        if equal < 16 {
+        if equal < SHORT {
             return start;
         }
     }
-    start + a[start..].iter().zip(&b[start..]).take_while(|(x, y)| x == y).count()
+    start + few_common(src, far + start, near + start, end)
 }
 
 /// Where the first bytes are that differ.
@@ -111,7 +140,7 @@ fn first_difference_sse2(a: &[u8; WIDE], b: &[u8; WIDE]) -> Option<usize> {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "sse2")]
-fn part(bytes: &[u8; WIDE], at: usize) -> core::arch::x86_64::__m128i {
+fn part(bytes: &[u8], at: usize) -> core::arch::x86_64::__m128i {
     let part = &bytes[at..at + 16];
     // SAFETY: `part` has the 16 bytes that are read.
     unsafe { core::arch::x86_64::_mm_loadu_si128(part.as_ptr().cast()) }
@@ -122,19 +151,29 @@ fn first_difference_scalar(a: &[u8; WIDE], b: &[u8; WIDE]) -> Option<usize> {
     if a == b { None } else { a.iter().zip(b).position(|(x, y)| x != y) }
 }
 
-/// How many of 16 bytes are equal before the first that is not.
+/// How many bytes are equal before the first that is not. Without a branch, since it is anyone's guess.
 #[inline(always)]
-fn equal_in_16(a: &[u8; 16], b: &[u8; 16]) -> usize {
-    let low = half(a, 0) ^ half(b, 0);
-    let high = half(a, 8) ^ half(b, 8);
-    let equal = if low != 0 { low.trailing_zeros() } else { 64 + high.trailing_zeros() };
-    (equal / 8) as usize
+fn equal_in_short(a: &[u8; SHORT], b: &[u8; SHORT]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    return unsafe { equal_in_short_sse2(a, b) };
+    #[cfg(not(target_arch = "x86_64"))]
+    equal_in_short_scalar(a, b)
 }
 
-/// Eight of 16 bytes, from `at` on.
-#[inline(always)]
-fn half(bytes: &[u8; 16], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn equal_in_short_sse2(a: &[u8; SHORT], b: &[u8; SHORT]) -> usize {
+    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8};
+    let low = _mm_movemask_epi8(_mm_cmpeq_epi8(part(a, 0), part(b, 0)));
+    let high = _mm_movemask_epi8(_mm_cmpeq_epi8(part(a, 16), part(b, 16)));
+    (!(low | high << 16)).trailing_zeros() as usize
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn equal_in_short_scalar(a: &[u8; SHORT], b: &[u8; SHORT]) -> usize {
+    a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }
 
 /// How many bytes right before `near` equal the bytes right before `far`, at most `limit`.
@@ -163,7 +202,10 @@ fn few_common_before(a: &[u8], b: &[u8], limit: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDE, common_length, common_length_before, first_difference, first_difference_scalar};
+    use super::{
+        SHORT, WIDE, common_length, common_length_before, equal_in_short, equal_in_short_scalar, first_difference,
+        first_difference_scalar,
+    };
     use crate::lz::samples::Random;
 
     #[test]
@@ -176,6 +218,19 @@ mod tests {
             b[random.below(WIDE)] ^= 1;
             b[random.below(WIDE)] ^= 2;
             assert_eq!(first_difference(&a, &b), first_difference_scalar(&a, &b));
+        }
+    }
+
+    #[test]
+    fn short_stretches_are_compared_as_the_scalar_code_does() {
+        let mut random = Random(8);
+        for _ in 0..1000 {
+            let a: [u8; SHORT] = core::array::from_fn(|_| random.byte());
+            let mut b = a;
+            assert_eq!(equal_in_short(&a, &b), SHORT);
+            b[random.below(SHORT)] ^= 1;
+            b[random.below(SHORT)] ^= 2;
+            assert_eq!(equal_in_short(&a, &b), equal_in_short_scalar(&a, &b));
         }
     }
 

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use core::marker::PhantomData;
 
+use super::hint::opaque;
 use super::matching::{load, low4};
 
 /// The largest input the encoders take, in bytes: positions must fit into 32 bits together with an epoch.
@@ -191,8 +192,9 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
             let next_from = self.slots[next_slot].position(self.epoch);
             // SAFETY: by the invariant of `slots`, `from` is not above `last`, a word before the end of `src`.
             let seen = u32::from_le_bytes(unsafe { load(self.src, from) });
+            // The compiler would keep all that is derived from `at` in registers through the whole loop.
             if seen == low4(word)
-                && let Some(found) = accept(at, from)
+                && let Some(found) = accept(opaque(at), from)
             {
                 return Some(found);
             }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH, SequenceWriter};
+use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
 use crate::lz::matching::{common_length, common_length_before, hash4, hash5, low4};
 use crate::lz::window::{Entry, Key, MAX_INPUT, Positions, Window};
 
@@ -132,7 +132,7 @@ impl<K: Key<SLOTS>, E: Entry> Search<'_, K, E> {
         while let Some((mut at, mut from)) = self.next_match(next) {
             let mut back = common_length_before(src, from, at, at - anchor);
             loop {
-                let length = MIN_MATCH + common_length(src, from + MIN_MATCH, at + MIN_MATCH, end);
+                let length = common_length(src, from, at, end);
                 writer.sequence(src, anchor..at - back, at - from, back + length)?;
                 anchor = at + length;
                 if anchor > self.last_start {
@@ -152,7 +152,7 @@ impl<K: Key<SLOTS>, E: Entry> Search<'_, K, E> {
     /// Where the bytes at `at` were seen before, if near enough.
     #[inline(always)]
     fn match_at(&mut self, at: usize) -> Option<usize> {
-        self.window.replace(at).filter(|from| at - from <= MAX_DISTANCE)
+        self.window.replace(at).filter(|from| E::MAX <= MAX_DISTANCE || at - from <= MAX_DISTANCE)
     }
 
     /// The first match at or after `at`, looking at fewer and fewer positions; where it is and where it came from.
