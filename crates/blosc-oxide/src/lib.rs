@@ -37,6 +37,7 @@ pub mod bloscpack;
 mod bytes;
 mod chunk;
 mod codec;
+mod container;
 mod error;
 mod exec;
 mod filter;
@@ -55,12 +56,13 @@ pub use chunk::{
     Special, SplitMode, fill_chunk, special_chunk,
 };
 pub use codec::{Codec, CodecContext, CodecPlugin};
+pub use container::Container;
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
 pub use frame::{
-    Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy,
-    Verification,
+    Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, FrameVersion, LooseChunk, Repair, RepairReport,
+    RepairUnknown, RepairedBy, Verification,
 };
 pub use limits::Limits;
 pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Pick, Place};

@@ -31,7 +31,10 @@ impl Limits {
     }
 
     /// Refuses an allocation of `bytes` for `what` when it is above the ceiling.
-    pub(crate) fn check(self, what: &str, bytes: usize) -> Result<()> {
+    ///
+    /// # Errors
+    /// `LimitExceeded`.
+    pub fn check(self, what: &str, bytes: usize) -> Result<()> {
         if bytes > self.max_allocation {
             bail!(LimitExceeded, "{what} asks for {bytes} bytes, the limit is {}", self.max_allocation);
         }

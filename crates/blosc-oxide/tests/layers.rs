@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 6] = [
     &["chunk"],
     &["schunk"],
     &["frame", "packed", "bloscpack"],
-    &["ndarray"],
+    &["ndarray", "container"],
 ];
 
 /// What every module may use, also one of the same layer.

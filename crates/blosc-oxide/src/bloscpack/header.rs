@@ -63,6 +63,11 @@ impl fmt::Display for Version {
     }
 }
 
+/// Whether bytes start as a file does.
+pub(crate) fn is_bloscpack(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
 /// The header of a file, with numbers that fit together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileHeader {

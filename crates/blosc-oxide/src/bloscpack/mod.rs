@@ -51,6 +51,7 @@ pub use crate::numpy::{ItemOrder, NumpyArray};
 pub use append::{AppendOptions, append, append_or_rewrite, append_to_file};
 pub use checksum::Checksum;
 pub use edit::{recover, replace_metadata};
+pub(crate) use header::is_bloscpack;
 pub use header::{FileHeader, Version};
 pub use metadata::{Metadata, MetadataOptions};
 pub use npy::{pack_npy, pack_npy_to_stream, unpack_npy};

@@ -1,7 +1,10 @@
 //! "Run this job on n workers": serially, on rayon's current pool, or on the caller's own threads.
 
+mod ordered;
 #[cfg(feature = "threads")]
 mod pool;
+
+pub(crate) use ordered::ordered;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

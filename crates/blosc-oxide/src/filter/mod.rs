@@ -14,7 +14,9 @@ pub(crate) use plugin::FilterRegistry;
 pub use plugin::{FilterContext, FilterPlugin};
 pub(crate) use stage::{BlockPlace, Element, Stages};
 
+use crate::error::{Error, Result, error};
 use std::fmt;
+use std::str::FromStr;
 
 /// A filter with its parameter.
 ///
@@ -121,6 +123,29 @@ impl Filter {
             id::INT_TRUNC => "int_trunc",
             _ => return None,
         })
+    }
+}
+
+impl FromStr for Filter {
+    type Err = Error;
+
+    /// Reads what [`Display`](fmt::Display) writes: a name or an id, and after a colon the parameter.
+    ///
+    /// ```
+    /// use blosc_oxide::Filter;
+    /// assert_eq!("trunc_prec:10".parse::<Filter>()?, Filter::TruncPrec(10));
+    /// assert_eq!("shuffle".parse::<Filter>()?, Filter::Shuffle);
+    /// assert!("blur".parse::<Filter>().is_err());
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, meta) = text.split_once(':').map_or((text, None), |(name, meta)| (name, Some(meta)));
+        let number = name.strip_prefix("filter ").unwrap_or(name);
+        let id = number.parse().ok().or_else(|| (1..=u8::MAX).find(|&id| Self::name_of(id) == Some(name)));
+        let meta =
+            meta.map_or(Some(0), |meta| meta.parse().ok().or_else(|| meta.parse::<i8>().ok().map(i8::cast_unsigned)));
+        let filter = id.zip(meta).and_then(|(id, meta)| Self::from_id(id, meta));
+        filter.ok_or_else(|| error!(InvalidArgument, "{text:?} is no filter: a name such as shuffle or trunc_prec:10"))
     }
 }
 

@@ -302,7 +302,7 @@ impl Contiguous {
             return Ok(self.header.len() as u64);
         };
         // Of a chunk that is damaged nobody knows the end.
-        Ok(self.header_at_offset(last).map_or(self.limit, |header| self.position(last) + header.cbytes() as u64))
+        Ok(self.header_at_offset(last).map_or(self.limit, |header| self.position_of(last) + header.cbytes() as u64))
     }
 
     /// What is to be written if the frame is to be what the state and the index say.
@@ -559,7 +559,7 @@ impl Contiguous {
         }
     }
 
-    fn position(&self, offset: u64) -> u64 {
+    fn position_of(&self, offset: u64) -> u64 {
         offset.saturating_add(self.header.len() as u64)
     }
 
@@ -576,7 +576,7 @@ impl Contiguous {
     }
 
     fn head(&self, offset: u64, len: usize, out: &mut Vec<u8>) -> Result<usize> {
-        let position = self.position(offset);
+        let position = self.position_of(offset);
         let there = self.section_end().saturating_sub(position);
         let len = usize::try_from(there).unwrap_or(usize::MAX).min(len);
         if out.len() < len {
@@ -600,7 +600,7 @@ impl Contiguous {
         let mut head = Vec::new();
         let len = self.head(offset, MIN_CHUNK, &mut head)?;
         let header = Header::parse(&head[..len])?;
-        let there = self.section_end().saturating_sub(self.position(offset));
+        let there = self.section_end().saturating_sub(self.position_of(offset));
         if header.cbytes() as u64 > there {
             bail!(Corrupt, "chunk: it has {} bytes, {there} are left of the frame", header.cbytes());
         }
@@ -611,7 +611,7 @@ impl Contiguous {
         let header = self.header_at_offset(offset)?;
         self.settings.limits.check("a chunk", header.cbytes())?;
         let mut bytes = vec![0; header.cbytes()];
-        self.read_position(self.position(offset), &mut bytes)?;
+        self.read_position(self.position_of(offset), &mut bytes)?;
         Ok(bytes)
     }
 
@@ -660,7 +660,7 @@ impl ChunkStore for Contiguous {
     }
 
     fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()> {
-        let at = self.position(self.offset(index)?).saturating_add(position as u64);
+        let at = self.position_of(self.offset(index)?).saturating_add(position as u64);
         if at.saturating_add(out.len() as u64) > self.section_end() {
             bail!(Corrupt, "{} bytes at {at} are beyond the end of the frame at {}", out.len(), self.section_end());
         }
@@ -739,6 +739,21 @@ impl ChunkStore for Contiguous {
         let all = self.section_end().saturating_sub(self.header.len() as u64);
         let tail = self.places.live.end - self.places.live.start;
         Ok(all.saturating_sub(self.live_bytes()?).saturating_sub(tail))
+    }
+
+    fn has_hashes(&self) -> bool {
+        self.hashes.is_some()
+    }
+
+    fn position(&self, index: usize) -> Result<Option<u64>> {
+        Ok(match self.index.entry(index)? {
+            Entry::At(offset) => Some(self.base.saturating_add(self.position_of(offset))),
+            Entry::Special(_) => None,
+        })
+    }
+
+    fn header(&self) -> &[u8] {
+        &self.header
     }
 
     fn source(&self) -> Option<(&dyn ReadAt, u64)> {

@@ -6,6 +6,7 @@
     clippy::cast_possible_truncation
 )]
 
+use super::early_writer::EarlyFrame;
 use super::header::{Extent, MAGIC, check_lengths, long, read_chunksize, read_metalayers, size};
 use super::open::Generation;
 use crate::bytes::msgpack::{Reader, marker};
@@ -30,6 +31,15 @@ pub(crate) const USERMETA: &str = "usermeta";
 /// Whether bytes start as an early frame does.
 pub(super) fn is_early(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(ARRAY_11 | ARRAY_12 | ARRAY_13)))
+}
+
+/// Which of the early formats bytes start with, if it is one.
+pub(super) fn generation(bytes: &[u8]) -> Option<EarlyFrame> {
+    match bytes.first() {
+        Some(&(ARRAY_11 | ARRAY_12)) => Some(EarlyFrame::Beta1),
+        Some(&ARRAY_13) => Some(EarlyFrame::Beta5),
+        _ => None,
+    }
 }
 
 /// Reads the header of an early frame; `None` if it is not one.

@@ -22,6 +22,7 @@ pub(crate) const FIXED_LEN: usize = 87;
 /// Where the length of the header stands.
 pub(super) const HEADER_LEN_AT: usize = 10;
 const FRAME_LEN_AT: usize = 16;
+const FLAGS_AT: usize = 25;
 const SECTION_LEN_AT: usize = 39;
 /// What can be found out from the first bytes: kind of frame, length of the header.
 pub(super) const START_LEN: usize = 15;
@@ -108,6 +109,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Extent, State)> {
 /// the length that it had when it deletes the last one.
 fn section_without_chunks(header_len: usize, frame_len: u64, stored: u64) -> u64 {
     if stored > frame_len.saturating_sub(header_len as u64) { 0 } else { stored }
+}
+
+/// The version of the format that a header names.
+pub(super) fn version(bytes: &[u8]) -> u8 {
+    bytes.get(FLAGS_AT).map_or(VERSION, |flags| flags & VERSION_MASK)
 }
 
 /// How long a header says it is, by its first bytes.

@@ -324,6 +324,18 @@ impl ChunkStore for LockedStore {
         self.inner.dead_bytes()
     }
 
+    fn has_hashes(&self) -> bool {
+        self.inner.has_hashes()
+    }
+
+    fn position(&self, index: usize) -> Result<Option<u64>> {
+        self.inner.position(index)
+    }
+
+    fn header(&self) -> &[u8] {
+        self.inner.header()
+    }
+
     fn source(&self) -> Option<(&dyn ReadAt, u64)> {
         self.inner.source()
     }

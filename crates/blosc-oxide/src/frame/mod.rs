@@ -19,13 +19,18 @@ mod sparse;
 mod tail;
 mod trailer;
 mod verify;
+mod version;
 
 pub(crate) use creation::Creation;
 pub use early_writer::EarlyFrame;
 pub(crate) use options::Settings;
 pub use options::{FrameLayout, FrameOptions};
 pub use repair::{LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy};
+pub(crate) use sparse::INDEX_NAME;
+pub(crate) use verify::verify;
 pub use verify::{Damage, Verification};
+pub use version::FrameVersion;
+pub(crate) use version::is_frame;
 
 use crate::chunk::Options;
 use crate::error::{Result, bail};

@@ -60,7 +60,8 @@ impl FrameOptions {
     }
 
     /// The same with chunks made otherwise.
-    pub(crate) fn with_chunks(mut self, chunks: Options) -> Self {
+    #[must_use]
+    pub fn with_chunks(mut self, chunks: Options) -> Self {
         self.chunks = chunks;
         self
     }

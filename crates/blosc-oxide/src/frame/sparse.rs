@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind::NotFound;
 
 /// The file with header, index and trailer.
-pub(super) const INDEX_NAME: &str = "chunks.b2frame";
+pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
 pub(super) const NEW_INDEX_NAME: &str = "chunks.b2frame.new";
 const MIN_CHUNK: usize = 32;
 
@@ -452,6 +452,21 @@ impl ChunkStore for Sparse {
 
     fn hash(&mut self, index: usize) -> Result<Option<u64>> {
         Ok(self.hashes.as_ref().and_then(|hashes| hashes.get(index)))
+    }
+
+    fn has_hashes(&self) -> bool {
+        self.hashes.is_some()
+    }
+
+    fn position(&self, index: usize) -> Result<Option<u64>> {
+        Ok(match self.entry(index)? {
+            Entry::At(file) => Some(file),
+            Entry::Special(_) => None,
+        })
+    }
+
+    fn header(&self) -> &[u8] {
+        &self.header
     }
 
     fn reload(&mut self) -> Result<Option<State>> {

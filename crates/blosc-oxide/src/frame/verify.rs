@@ -2,6 +2,7 @@
 
 use super::{Frame, checksums};
 use crate::error::{Error, Result, error};
+use crate::schunk::SuperChunk;
 
 /// What a verification has found.
 #[derive(Debug, Default)]
@@ -44,35 +45,40 @@ impl Frame {
     /// # Errors
     /// `Io` if the frame cannot be read; damage is not an error but found.
     pub fn verify(&mut self) -> Result<Verification> {
-        let foreign = self.0.store.foreign();
-        let mut found = Verification {
-            has_foreign_metalayers: foreign.metalayers,
-            has_foreign_changes: foreign.rest,
-            ..Verification::default()
-        };
-        for index in 0..self.nchunks() {
-            found.chunks += 1;
-            let expected = self.0.store.hash(index)?;
-            found.checksums += usize::from(expected.is_some());
-            if let Err(error) = self.verify_chunk(index, expected) {
-                found.damage.push(Damage { chunk: Some(index), error });
-            }
-        }
-        for name in self.vlmetalayers().names() {
-            if let Err(error) = self.vlmetalayers().get(name) {
-                found.damage.push(Damage { chunk: None, error });
-            }
-        }
-        Ok(found)
+        verify(&mut self.0)
     }
+}
 
-    fn verify_chunk(&self, index: usize, expected: Option<u64>) -> Result<()> {
-        if let Some(expected) = expected {
-            let found = checksums::of_chunk(&self.chunk(index)?);
-            if found != expected {
-                return Err(error!(ChecksumMismatch, "chunk {index}: its hash is {found:016x}, not {expected:016x}"));
-            }
+/// Decodes all chunks and metalayers of `sc` and compares all hashes that are kept.
+pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
+    let foreign = sc.store.foreign();
+    let mut found = Verification {
+        has_foreign_metalayers: foreign.metalayers,
+        has_foreign_changes: foreign.rest,
+        ..Verification::default()
+    };
+    for index in 0..sc.nchunks() {
+        found.chunks += 1;
+        let expected = sc.store.hash(index)?;
+        found.checksums += usize::from(expected.is_some());
+        if let Err(error) = verify_chunk(sc, index, expected) {
+            found.damage.push(Damage { chunk: Some(index), error });
         }
-        self.decompress(index).map(|_| ())
     }
+    for name in sc.vlmetalayers().names() {
+        if let Err(error) = sc.vlmetalayers().get(name) {
+            found.damage.push(Damage { chunk: None, error });
+        }
+    }
+    Ok(found)
+}
+
+fn verify_chunk(sc: &SuperChunk, index: usize, expected: Option<u64>) -> Result<()> {
+    if let Some(expected) = expected {
+        let found = checksums::of_chunk(&sc.chunk(index)?);
+        if found != expected {
+            return Err(error!(ChecksumMismatch, "chunk {index}: its hash is {found:016x}, not {expected:016x}"));
+        }
+    }
+    sc.decompress(index).map(|_| ())
 }

@@ -17,6 +17,7 @@ mod read;
 mod regions;
 mod resize;
 mod selection;
+mod verify;
 mod write;
 
 pub use array::NdArray;

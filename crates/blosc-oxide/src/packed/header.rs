@@ -111,6 +111,12 @@ pub struct PackedHeader {
     body: Body,
 }
 
+/// Whether bytes start as a packed super-chunk of `len` bytes does.
+pub(crate) fn is_packed(bytes: &[u8], len: u64) -> bool {
+    // Files full of zeros are many: they are no super-chunks without chunks.
+    PackedHeader::parse(bytes, len).is_ok_and(|header| header.body.cbytes == len)
+}
+
 impl PackedHeader {
     /// The header of a super-chunk without any chunk.
     pub(super) fn empty(codec: Codec, level: u8, filters: PackedFilters) -> Self {

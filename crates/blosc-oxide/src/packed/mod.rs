@@ -16,6 +16,7 @@ mod writer;
 
 pub use chunks::PackedChunks;
 pub use filters::PackedFilters;
+pub(crate) use header::is_packed;
 pub use header::{PackedHeader, PackedSpecial};
 pub use options::{PackedOptions, PackedRelease};
 pub use reader::PackedSuperChunk;

@@ -9,6 +9,7 @@ mod read;
 mod stage;
 mod state;
 mod store;
+mod stream;
 
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
@@ -19,7 +20,7 @@ pub(crate) use store::{Begun, ChunkStore, Foreign, MemoryStore, NewChunk, Slot, 
 use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, error};
-use crate::exec::lock;
+use crate::exec::{Threads, lock};
 use crate::filter::FilterPlugin;
 use crate::filter::Pipeline;
 use crate::limits::Limits;
@@ -297,17 +298,19 @@ impl SuperChunk {
     /// Lends a reader; several threads can each have one.
     fn with_reader<T>(&self, action: impl FnOnce(&mut Reader) -> Result<T>) -> Result<T> {
         let idle = lock(&self.idle).pop();
-        let mut reader = idle.unwrap_or_else(|| Reader {
-            decompressor: Decompressor::new()
-                .with_threads(self.options.threads.clone())
-                .with_plugins(self.options.plugins.clone())
-                .with_item(self.state.typesize)
-                .with_limits(self.limits),
-            buffer: FetchBuffer::default(),
-        });
+        let mut reader = idle.unwrap_or_else(|| self.new_reader(&self.options.threads));
         let result = action(&mut reader);
         lock(&self.idle).push(reader);
         result
+    }
+
+    fn new_reader(&self, threads: &Threads) -> Reader {
+        let decompressor = Decompressor::new()
+            .with_threads(threads.clone())
+            .with_plugins(self.options.plugins.clone())
+            .with_item(self.state.typesize)
+            .with_limits(self.limits);
+        Reader { decompressor, buffer: FetchBuffer::default() }
     }
 
     fn compressor(&mut self) -> Result<&mut Compressor> {

@@ -110,6 +110,16 @@ impl SuperChunk {
         }
     }
 
+    /// Where the chunk `index` is stored: its position in the file of a contiguous frame, the number of its file in a
+    /// sparse one. `None` if it is not stored, or in memory.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn chunk_position(&self, index: usize) -> Result<Option<u64>> {
+        self.check_index(index)?;
+        self.store.position(index)
+    }
+
     /// How much data the chunk `index` holds.
     ///
     /// # Errors
@@ -225,7 +235,7 @@ impl SuperChunk {
         self.with_reader(|reader| self.stored_part(index, from, out, reader)).map_err(at_chunk(index))
     }
 
-    fn stored_part(&self, index: usize, from: usize, out: &mut [u8], reader: &mut Reader) -> Result<()> {
+    pub(super) fn stored_part(&self, index: usize, from: usize, out: &mut [u8], reader: &mut Reader) -> Result<()> {
         let wanted = from..from + out.len();
         let nbytes = self.load(index, std::slice::from_ref(&wanted), reader)?;
         let chunk = Chunk::parse(&reader.buffer.bytes)?;

@@ -155,6 +155,21 @@ pub(crate) trait ChunkStore: Send + Sync {
         Ok(0)
     }
 
+    /// Whether hashes of the chunks are kept.
+    fn has_hashes(&self) -> bool {
+        false
+    }
+
+    /// Where the chunk `index` is stored: its position in the storage, or the number of its file.
+    fn position(&self, _index: usize) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// The header of the container as it was committed last, if there is one.
+    fn header(&self) -> &[u8] {
+        &[]
+    }
+
     /// Takes notice of what others have published since; the new state, if they have.
     fn reload(&mut self) -> Result<Option<State>> {
         Ok(None)

@@ -1,0 +1,146 @@
+//! Arrays on the command line: shapes, types and slices.
+
+use crate::failure::{Failure, Outcome};
+use blosc_oxide::Pick;
+use blosc_oxide::bloscpack::{ItemOrder, NumpyArray};
+
+/// Lengths along the axes of an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lengths(pub(crate) Vec<u64>);
+
+/// Reads `100,200`; nothing is an array without axes.
+pub(crate) fn parse_lengths(text: &str) -> Result<Lengths, String> {
+    if text.trim().is_empty() {
+        return Ok(Lengths(Vec::new()));
+    }
+    let lengths = text.trim_end_matches(',').split(',').map(|length| length.trim().parse::<u64>());
+    lengths
+        .collect::<Result<_, _>>()
+        .map(Lengths)
+        .map_err(|_| "lengths with commas are needed, such as 100,200".to_owned())
+}
+
+/// The type of items that nothing is known about but their size.
+pub(crate) fn default_dtype(typesize: usize) -> String {
+    match typesize {
+        1 => "|u1".to_owned(),
+        2 | 4 | 8 => format!("<u{typesize}"),
+        other => format!("|V{other}"),
+    }
+}
+
+/// An array of this type; without a shape, one axis with all that is there.
+pub(crate) fn described(dtype: &str, shape: Option<Vec<u64>>, nbytes: Option<u64>) -> Outcome<NumpyArray> {
+    let of_shape = |shape: Vec<u64>| {
+        NumpyArray::new(dtype, shape, ItemOrder::C).map_err(|error| Failure::usage(format!("--dtype {dtype}: {error}")))
+    };
+    if let Some(shape) = shape {
+        return of_shape(shape);
+    }
+    let itemsize = of_shape(Vec::new())?.itemsize().max(1) as u64;
+    let Some(nbytes) = nbytes else {
+        return Err(Failure::usage("how long the data is cannot be known beforehand: give its --shape"));
+    };
+    if !nbytes.is_multiple_of(itemsize) {
+        return Err(Failure::usage(format!(
+            "{nbytes} bytes are no whole items of type {dtype}, which have {itemsize}"
+        )));
+    }
+    of_shape(vec![nbytes / itemsize])
+}
+
+/// Reads a slice such as `0:10,5,::2` for an array of this shape. Axes that are not named are taken whole.
+pub(crate) fn parse_slice(text: &str, shape: &[u64]) -> Outcome<Vec<Pick>> {
+    let parts: Vec<&str> = if text.trim().is_empty() { Vec::new() } else { text.split(',').collect() };
+    if parts.len() > shape.len() {
+        return Err(Failure::usage(format!(
+            "--slice {text}: it has {} axes, the array has {}",
+            parts.len(),
+            shape.len()
+        )));
+    }
+    let picks = parts.iter().zip(shape).map(|(part, &length)| {
+        parse_pick(part.trim(), length).ok_or_else(|| {
+            Failure::usage(format!("--slice {text}: {part:?} is no part of an axis of {length}; write 5, 0:10 or ::2"))
+        })
+    });
+    let mut picks: Vec<Pick> = picks.collect::<Outcome<_>>()?;
+    picks.resize(shape.len(), Pick::All);
+    Ok(picks)
+}
+
+/// One part of a slice, as Python reads it: a negative index counts from the end, and ends may lie outside.
+fn parse_pick(text: &str, length: u64) -> Option<Pick> {
+    let parts: Vec<&str> = text.split(':').map(str::trim).collect();
+    if let [index] = parts[..] {
+        let index = from_end(index.parse().ok()?, length);
+        return u64::try_from(index).ok().filter(|&index| index < length).map(Pick::At);
+    }
+    let (start, end, step) = match parts[..] {
+        [start, end] => (start, end, ""),
+        [start, end, step] => (start, end, step),
+        _ => return None,
+    };
+    let step: i64 = if step.is_empty() { 1 } else { step.parse().ok().filter(|&step| step != 0)? };
+    let bound = |text: &str| -> Option<Option<i128>> {
+        if text.is_empty() { Some(None) } else { text.parse().ok().map(|index| Some(from_end(index, length))) }
+    };
+    let (start, end) = (bound(start)?, bound(end)?);
+    Some(steps(start, end, step, i128::from(length)))
+}
+
+fn from_end(index: i128, length: u64) -> i128 {
+    if index < 0 { index + i128::from(length) } else { index }
+}
+
+fn steps(start: Option<i128>, end: Option<i128>, step: i64, length: i128) -> Pick {
+    let unsigned = |index: i128| u64::try_from(index).unwrap_or(0);
+    let nothing = Pick::steps(0, 0, 1);
+    if step > 0 {
+        let start = start.unwrap_or(0).clamp(0, length);
+        let end = end.unwrap_or(length).clamp(start, length);
+        return if start == end { nothing } else { Pick::steps(unsigned(start), unsigned(end), step) };
+    }
+    let start = start.unwrap_or(length - 1).min(length - 1);
+    let end = end.unwrap_or(-1).max(-1);
+    if start <= end {
+        return nothing;
+    }
+    Pick::steps(unsigned(start), (end >= 0).then(|| unsigned(end)), step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_lengths, parse_slice};
+    use blosc_oxide::Pick;
+
+    #[test]
+    fn slices_are_read_as_python_does() {
+        let cases = [
+            ("5", Pick::At(5)),
+            ("-1", Pick::At(9)),
+            ("0:10", Pick::steps(0, 10, 1)),
+            ("2:", Pick::steps(2, 10, 1)),
+            (":-3", Pick::steps(0, 7, 1)),
+            ("::2", Pick::steps(0, 10, 2)),
+            ("::-1", Pick::steps(9, None, -1)),
+            ("7:2:-2", Pick::steps(7, 2, -2)),
+            ("3:100", Pick::steps(3, 10, 1)),
+            ("8:2", Pick::steps(0, 0, 1)),
+        ];
+        for (text, pick) in cases {
+            assert_eq!(parse_slice(text, &[10]).unwrap(), [pick], "{text}");
+        }
+        assert_eq!(parse_slice("1", &[10, 20]).unwrap(), [Pick::At(1), Pick::All]);
+        for text in ["10", "x", "1:2:0", "1,2", "1:2:3:4"] {
+            assert!(parse_slice(text, &[10]).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_read() {
+        assert_eq!(parse_lengths("100, 200").unwrap().0, [100, 200]);
+        assert_eq!(parse_lengths("").unwrap().0, []);
+        assert!(parse_lengths("1,x").is_err());
+    }
+}

@@ -1,0 +1,85 @@
+//! The command line.
+
+use crate::commands::{compress, convert, decompress, info, verify};
+use crate::size;
+use blosc_oxide::{Limits, Threads};
+use clap::{Args, Parser, Subcommand};
+
+/// Compress, look into, check, convert and mend Blosc files of every kind.
+///
+/// Files are recognised by their content. `-` is standard input or standard output.
+#[derive(Debug, Parser)]
+#[command(name = "blosc", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 success; 1 data that is damaged or not supported; 2 usage, input and output.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command has.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Say nothing but errors
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+    /// Threads to use; 0 is as many as there are cores
+    #[arg(long, short = 'j', global = true, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// The most memory that one part of a file may ask for, such as 512M
+    #[arg(long, global = true, value_name = "SIZE", default_value = "1G", value_parser = size::parse_memory)]
+    max_memory: usize,
+    #[arg(skip = true)]
+    has_progress: bool,
+}
+
+impl Global {
+    /// What a declared size may make us allocate.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits::new().max_allocation(self.max_memory)
+    }
+
+    /// Where the work is done.
+    pub(crate) fn threads(&self) -> Threads {
+        if self.threads == 1 { Threads::serial() } else { Threads::at_most(self.threads) }
+    }
+
+    /// The same on one thread, and without a progress bar among many.
+    pub(crate) fn single(self) -> Self {
+        Self { threads: 1, has_progress: false, ..self }
+    }
+
+    /// Whether progress may be shown.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.has_progress && !self.quiet
+    }
+
+    /// How many files can be worked on at the same time.
+    pub(crate) fn thread_count(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if self.threads == 0 { cores } else { self.threads }
+    }
+}
+
+/// What is to be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compress a file, or every file of a directory
+    #[command(visible_alias = "c")]
+    Compress(Box<compress::Compress>),
+    /// Decompress a file of any format, or a part of it
+    #[command(visible_alias = "d")]
+    Decompress(decompress::Decompress),
+    /// Tell what files are
+    #[command(visible_alias = "i")]
+    Info(info::Info),
+    /// Decode everything, check every checksum, and name what is damaged
+    #[command(visible_alias = "v")]
+    Verify(verify::Verify),
+    /// Convert a file to another format
+    Convert(Box<convert::Convert>),
+}

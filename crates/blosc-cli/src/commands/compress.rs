@@ -1,0 +1,184 @@
+//! `blosc compress`
+
+use crate::cli::Global;
+use crate::encoding::{Encoding, Hints, Recipe, SAMPLE};
+use crate::facts;
+use crate::failure::{At, Failure, Outcome, tell};
+use crate::format::FileFormat;
+use crate::input::{self, Plain};
+use crate::metadata::Metadata;
+use crate::output::{self, Output};
+use crate::progress::{Progress, Task};
+use crate::sink;
+use crate::size;
+use crate::tree;
+use blosc_oxide::bloscpack::NumpyArray;
+use clap::Args;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// Compress a file, or every file of a directory.
+///
+/// An .npy file gives its dtype, shape and typesize by itself.
+#[derive(Debug, Args)]
+pub(crate) struct Compress {
+    /// The file or directory to compress; `-` is standard input
+    input: PathBuf,
+    /// Where to write; `-` is standard output, for which the format is blp [default: INPUT with an extension]
+    output: Option<PathBuf>,
+    /// Overwrite what is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    encoding: Encoding,
+}
+
+impl Compress {
+    pub(crate) fn run(&self, global: &Global) -> Outcome {
+        if self.input.is_dir() {
+            return self.run_directory(global);
+        }
+        let output = self.output.clone().or_else(|| input::is_stream(&self.input).then(|| PathBuf::from("-")));
+        self.compress(&self.input, output.as_deref(), global)
+    }
+
+    /// Every file but those that are compressed already, each beside itself or below OUTPUT.
+    fn run_directory(&self, global: &Global) -> Outcome {
+        if self.output.as_deref().is_some_and(input::is_stream) {
+            return Err(Failure::usage(format!("{}: a directory cannot go to standard output", self.input.display())));
+        }
+        let mut files = tree::files(&self.input, &is_compressed)?;
+        files.retain(|file| !is_compressed(file));
+        tree::each(&files, global, |file, global| {
+            let place = tree::place_below(&self.input, file, self.output.as_deref())?;
+            let format = self.format(None, file.extension().is_some_and(|extension| extension == "npy"));
+            self.compress(file, Some(&format.name_for(&place)), global)
+        })
+    }
+
+    fn compress(&self, path: &Path, output: Option<&Path>, global: &Global) -> Outcome {
+        let data = PlainFile::open(path)?;
+        let format = self.format(output, data.array.is_some());
+        let target = output.map_or_else(|| format.name_for(path), Path::to_owned);
+        if !input::is_stream(&target) {
+            output::check_free(&target, self.force)?;
+        }
+        let place = input::shown(path);
+        let hints = Hints::default();
+        let metadata = data.array.as_ref().map(Metadata::of_array).unwrap_or_default();
+        let recipe =
+            self.encoding.recipe(format, &hints, metadata, &data.sample, data.nbytes, global.threads()).at(&place)?;
+        warn_left_out(&recipe, &place, global);
+        write_target(&recipe, data.reader, &target, self.force, "compressing", global).at(&place)
+    }
+
+    fn format(&self, output: Option<&Path>, is_array: bool) -> FileFormat {
+        let by_output = match output {
+            Some(path) if input::is_stream(path) => Some(FileFormat::Blp),
+            Some(path) => FileFormat::of_path(path),
+            None => None,
+        };
+        let usual = if is_array || self.encoding.describes_array() { FileFormat::B2nd } else { FileFormat::B2frame };
+        self.encoding.format.or(by_output).unwrap_or(usual)
+    }
+}
+
+/// Whether a file is compressed already, by its name.
+fn is_compressed(path: &Path) -> bool {
+    FileFormat::of_path(path).is_some()
+}
+
+/// Says what the format has no place for.
+pub(crate) fn warn_left_out(recipe: &Recipe, place: &str, global: &Global) {
+    let left_out = recipe.left_out();
+    if !left_out.is_empty() && !global.quiet {
+        tell(format_args!(
+            "{place}: a file of format {} has no place for {}; left out",
+            recipe.format.name(),
+            left_out.join(", ")
+        ));
+    }
+}
+
+/// Writes what `recipe` says to a file or to standard output.
+pub(crate) fn write_target(
+    recipe: &Recipe,
+    data: sink::Data<'_>,
+    target: &Path,
+    is_forced: bool,
+    verb: &'static str,
+    global: &Global,
+) -> Outcome {
+    if input::is_stream(target) {
+        let progress = Progress::start(Task { verb, total: recipe.nbytes, compressed: None }, global.shows_progress());
+        let data = Box::new(progress.reading(data));
+        if recipe.format == FileFormat::Blp {
+            return sink::stream(recipe, data, output::stdout()?);
+        }
+        if recipe.format == FileFormat::Sframe {
+            return Err(Failure::usage(
+                "a sparse frame is a directory, it cannot go to standard output; write b2frame",
+            ));
+        }
+        let scratch = Output::scratch();
+        sink::write(recipe, data, scratch.path())?;
+        return output::copy_to_stdout(scratch.path());
+    }
+    let output = Output::to(target, is_forced)?;
+    let task = Task { verb, total: recipe.nbytes, compressed: Some(output.path().to_owned()) };
+    let progress = Progress::start(task, global.shows_progress());
+    sink::write(recipe, Box::new(progress.reading(data)), output.path())?;
+    let nbytes = progress.done();
+    drop(progress);
+    output.finish()?;
+    if global.verbose {
+        let cbytes = size_of(target);
+        let ratio = facts::ratio(nbytes, cbytes).unwrap_or_default();
+        tell(format_args!(
+            "{}: {} to {}, {ratio:.2} times smaller",
+            target.display(),
+            size::display(nbytes),
+            size::display(cbytes)
+        ));
+    }
+    Ok(())
+}
+
+/// How many bytes a file has, or all files of a directory.
+fn size_of(path: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(path) else { return path.metadata().map_or(0, |metadata| metadata.len()) };
+    entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
+
+/// Data to be compressed, with what its start tells.
+struct PlainFile {
+    reader: Box<dyn Read + Send>,
+    sample: Vec<u8>,
+    nbytes: Option<u64>,
+    array: Option<NumpyArray>,
+}
+
+impl PlainFile {
+    fn open(path: &Path) -> Outcome<Self> {
+        let Plain { mut reader, nbytes } = input::plain(path)?;
+        let mut array = None;
+        let mut nbytes = nbytes;
+        let mut sample = read_sample(&mut reader).at(input::shown(path))?;
+        if sample.starts_with(b"\x93NUMPY") {
+            let mut rest: Box<dyn Read + Send> = Box::new(Cursor::new(sample).chain(reader));
+            let header = NumpyArray::read_npy_header(&mut rest).in_data(input::shown(path))?;
+            nbytes = Some(header.nbytes());
+            reader = Box::new(rest.take(header.nbytes()));
+            array = Some(header);
+            sample = read_sample(&mut reader).at(input::shown(path))?;
+        }
+        let reader = Box::new(Cursor::new(sample.clone()).chain(reader));
+        Ok(Self { reader, sample, nbytes, array })
+    }
+}
+
+fn read_sample(reader: &mut (impl Read + ?Sized)) -> std::io::Result<Vec<u8>> {
+    let mut sample = Vec::new();
+    reader.take(SAMPLE as u64).read_to_end(&mut sample)?;
+    Ok(sample)
+}

@@ -1,0 +1,88 @@
+//! `blosc convert`
+
+use super::compress::{warn_left_out, write_target};
+use crate::cli::Global;
+use crate::copying;
+use crate::encoding::{Encoding, Recipe};
+use crate::facts::{Examined, Facts};
+use crate::failure::{At, Failure, Outcome};
+use crate::format::FileFormat;
+use crate::input;
+use crate::metadata::Metadata;
+use crate::output::{self, Output};
+use crate::reading::Plain;
+use crate::source::Opening;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Convert a file to another format.
+///
+/// Metadata is kept where the target has a place for it. Chunks are copied as they are where both formats have the same
+/// ones and no option asks for something else; codec, level, filters and sizes stay what they were where that is
+/// possible.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// The file to convert; `-` is standard input
+    input: PathBuf,
+    /// Where to write; `-` is standard output
+    output: PathBuf,
+    /// Overwrite what is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    encoding: Encoding,
+}
+
+impl Convert {
+    pub(crate) fn run(&self, global: &Global) -> Outcome {
+        let place = input::shown(&self.input);
+        let format = self.format()?;
+        if !input::is_stream(&self.output) {
+            output::check_free(&self.output, self.force)?;
+        }
+        let source = Opening::new(global).open(&self.input)?;
+        let mut metadata = Metadata::of(&source).in_data(&place)?;
+        let (facts, examined) = Facts::of(source).in_data(&place)?;
+        if let Examined::Array(array) = &examined {
+            metadata.describe(array);
+        }
+        let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(facts.nbytes), global.threads());
+        let recipe = recipe.at(&place)?;
+        warn_left_out(&recipe, &place, global);
+        if !self.copies(&examined, &recipe).in_data(&place)? {
+            let reader = Plain::from(examined).into_reader().in_data(&place)?;
+            write_target(&recipe, Box::new(reader), &self.output, self.force, "converting", global).in_data(&place)?;
+        }
+        Ok(())
+    }
+
+    fn format(&self) -> Outcome<FileFormat> {
+        let by_output =
+            if input::is_stream(&self.output) { Some(FileFormat::Blp) } else { FileFormat::of_path(&self.output) };
+        self.encoding.format.or(by_output).ok_or_else(|| {
+            let output = self.output.display();
+            Failure::usage(format!("{output}: its extension is that of no Blosc format; give --format"))
+        })
+    }
+
+    /// Copies chunks, if that can be done.
+    fn copies(&self, examined: &Examined, recipe: &Recipe) -> Outcome<bool> {
+        if self.encoding.changes_chunks() {
+            return Ok(false);
+        }
+        if input::is_stream(&self.output) {
+            let scratch = Output::scratch();
+            let is_copied = recipe.format != FileFormat::Sframe && copying::copy(examined, recipe, scratch.path())?;
+            if is_copied {
+                output::copy_to_stdout(scratch.path())?;
+            }
+            return Ok(is_copied);
+        }
+        let output = Output::to(&self.output, self.force)?;
+        let is_copied = copying::copy(examined, recipe, output.path())?;
+        if is_copied {
+            output.finish()?;
+        }
+        Ok(is_copied)
+    }
+}

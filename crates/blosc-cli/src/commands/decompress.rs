@@ -1,0 +1,235 @@
+//! `blosc decompress`
+
+use crate::array;
+use crate::cli::Global;
+use crate::failure::{At, Failure, Outcome};
+use crate::format;
+use crate::input;
+use crate::metadata::Metadata;
+use crate::output::{self, Output};
+use crate::progress::{Progress, Task};
+use crate::reading::Plain;
+use crate::size;
+use crate::source::{Opening, Source};
+use crate::tree;
+use blosc_oxide::bloscpack::{ItemOrder, NumpyArray, ReadOptions, unpack};
+use blosc_oxide::{Container, NdArray, Pick};
+use clap::Args;
+use std::fs::File;
+use std::io::{Cursor, Read, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Decompress a file of any format, or a part of it. The format is recognised by the content.
+#[derive(Debug, Args)]
+pub(crate) struct Decompress {
+    /// The file to decompress; `-` is standard input
+    input: PathBuf,
+    /// Where to write; `-` is standard output [default: INPUT without its extension]
+    output: Option<PathBuf>,
+    /// Only these bytes of the data, such as 0..1M
+    #[arg(long, value_name = "A..B", value_parser = parse_range, conflicts_with = "slice")]
+    bytes: Option<ByteRange>,
+    /// Only this part of an array, such as "0:10,5,::2"
+    #[arg(long, allow_hyphen_values = true)]
+    slice: Option<String>,
+    /// Write an .npy file; so does an OUTPUT that ends in .npy
+    #[arg(long, conflicts_with = "bytes")]
+    npy: bool,
+    /// The frame or file starts at this byte of INPUT
+    #[arg(long, value_name = "N", default_value = "0", value_parser = size::parse)]
+    offset: u64,
+    /// Overwrite what is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// A range of bytes, either end of which can be left open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ByteRange {
+    start: u64,
+    end: Option<u64>,
+}
+
+fn parse_range(text: &str) -> Result<ByteRange, String> {
+    let (start, end) = text.split_once("..").ok_or("A..B is needed, such as 0..1M")?;
+    let start = if start.is_empty() { 0 } else { size::parse(start)? };
+    let end = if end.is_empty() { None } else { Some(size::parse(end)?) };
+    Ok(ByteRange { start, end })
+}
+
+impl ByteRange {
+    fn within(&self, nbytes: u64) -> Outcome<Range<u64>> {
+        let end = self.end.unwrap_or(nbytes);
+        if self.start > end || end > nbytes {
+            return Err(Failure::usage(format!("--bytes {}..{end}: there are {nbytes} bytes", self.start)));
+        }
+        Ok(self.start..end)
+    }
+}
+
+impl Decompress {
+    pub(crate) fn run(&self, global: &Global) -> Outcome {
+        if self.input.is_dir() && !is_sparse_frame(&self.input) {
+            return self.run_directory(global);
+        }
+        self.run_file(&self.input, &self.target()?, global)
+    }
+
+    /// Every compressed file of a directory, each beside itself or below OUTPUT.
+    fn run_directory(&self, global: &Global) -> Outcome {
+        let mut files = tree::files(&self.input, &is_sparse_frame)?;
+        files.retain(|file| format::without_extension(file).is_some());
+        tree::each(&files, global, |file, global| {
+            let target = tree::place_below(&self.input, file, self.output.as_deref())?;
+            self.run_file(file, &format::without_extension(&target).unwrap_or(target), global)
+        })
+    }
+
+    fn run_file(&self, path: &Path, target: &Path, global: &Global) -> Outcome {
+        let place = input::shown(path);
+        if !input::is_stream(target) {
+            output::check_free(target, self.force)?;
+        }
+        if input::is_stream(path) && self.is_plain(target) {
+            return self.run_stream(target, global).in_data(place);
+        }
+        let source = Opening::new(global).at_offset(self.offset).open(path)?;
+        self.decompress(source, target, global).in_data(place)
+    }
+
+    fn target(&self) -> Outcome<PathBuf> {
+        if let Some(output) = &self.output {
+            return Ok(output.clone());
+        }
+        if input::is_stream(&self.input) {
+            return Ok(PathBuf::from("-"));
+        }
+        format::without_extension(&self.input).ok_or_else(|| {
+            Failure::usage(format!(
+                "{}: its name has no extension of a Blosc file to leave out; give OUTPUT",
+                self.input.display()
+            ))
+        })
+    }
+
+    /// Whether all the data is wanted as it is.
+    fn is_plain(&self, target: &Path) -> bool {
+        self.bytes.is_none() && self.slice.is_none() && !self.is_npy(target) && self.offset == 0
+    }
+
+    fn is_npy(&self, target: &Path) -> bool {
+        self.npy || target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+    }
+
+    /// A Bloscpack file is read as it comes; everything else needs to be read here and there.
+    fn run_stream(&self, target: &Path, global: &Global) -> Outcome {
+        let mut stdin = input::stdin()?;
+        let mut head = Vec::new();
+        Read::by_ref(&mut stdin).take(128).read_to_end(&mut head).at("standard input")?;
+        let mut all = Cursor::new(head.clone()).chain(stdin);
+        if Container::starting_with(&head, u64::MAX) == Some(Container::Bloscpack) {
+            let options = ReadOptions::new().limits(global.limits()).threads(global.threads());
+            return into_target(target, self.force, None, global, |out| {
+                Ok(unpack(&mut all, out, &options).map(|_| ())?)
+            });
+        }
+        let source = Opening::new(global).open_bytes(Box::new(input::spooled(&mut all)?), "standard input")?;
+        self.decompress(source, target, global)
+    }
+
+    fn decompress(&self, source: Source, target: &Path, global: &Global) -> Outcome {
+        if self.slice.is_some() {
+            return self.write_slice(source, target, global);
+        }
+        let described = if self.is_npy(target) { Some(describe(&source)?) } else { None };
+        let plain = Plain::new(source)?;
+        let nbytes = plain.nbytes()?;
+        if let Some(bytes) = &self.bytes {
+            let range = bytes.within(nbytes)?;
+            let total = range.end - range.start;
+            return into_target(target, self.force, Some(total), global, |out| Ok(plain.write_range(range, out)?));
+        }
+        let described = described.map(|described| described.with_plain(&plain, nbytes)).transpose()?;
+        into_target(target, self.force, Some(nbytes), global, |out| {
+            if let Some(array) = &described {
+                array.write_npy_header(&mut &mut *out)?;
+            }
+            Ok(plain.write_to(out)?)
+        })
+    }
+
+    fn write_slice(&self, source: Source, target: &Path, global: &Global) -> Outcome {
+        let text = self.slice.as_deref().unwrap_or_default();
+        let Ok(array) = source.into_array()? else {
+            return Err(Failure::usage("--slice is for arrays, and this is none; --bytes takes a part of any data"));
+        };
+        let picks = array::parse_slice(text, array.shape())?;
+        let shape: Vec<u64> = array.slice_shape(&picks)?.into_iter().map(|length| length as u64).collect();
+        let is_npy = self.is_npy(target);
+        let data = slice(&array, &picks)?;
+        into_target(target, self.force, Some(data.len() as u64), global, |out| {
+            if is_npy {
+                NumpyArray::new(array.dtype(), shape, ItemOrder::C)?.write_npy_header(&mut &mut *out)?;
+            }
+            Ok(out.write_all(&data)?)
+        })
+    }
+}
+
+fn slice(array: &NdArray, picks: &[Pick]) -> Outcome<Vec<u8>> {
+    Ok(array.slice(picks)?)
+}
+
+fn is_sparse_frame(path: &Path) -> bool {
+    matches!(Container::at(path), Ok(Some(Container::SparseFrame)))
+}
+
+/// What is known about the items before the file becomes its data.
+struct Described {
+    array: Option<NumpyArray>,
+    typesize: usize,
+}
+
+fn describe(source: &Source) -> Outcome<Described> {
+    let typesize = match source {
+        Source::Frame(frame) => frame.typesize(),
+        Source::Chunk(chunk) => chunk.header.typesize(),
+        _ => 1,
+    };
+    Ok(Described { array: Metadata::of(source)?.array(), typesize })
+}
+
+impl Described {
+    /// The array that the data is: as described, or all items in one row.
+    fn with_plain(self, plain: &Plain, nbytes: u64) -> Outcome<NumpyArray> {
+        if let Plain::Array(array) = plain {
+            let dtype = array.dtype();
+            return NumpyArray::new(dtype, array.shape(), ItemOrder::C)
+                .map_err(|error| Failure::data(format!("its dtype {dtype:?} is none of NumPy's: {error}")));
+        }
+        match self.array.filter(|array| array.nbytes() == nbytes) {
+            Some(array) => Ok(array),
+            None => array::described(&array::default_dtype(self.typesize), None, Some(nbytes)),
+        }
+    }
+}
+
+/// Opens the target, lets `write` fill it, and makes it count.
+fn into_target(
+    target: &Path,
+    is_forced: bool,
+    total: Option<u64>,
+    global: &Global,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Outcome,
+) -> Outcome {
+    let progress = Progress::start(Task { verb: "decompressing", total, compressed: None }, global.shows_progress());
+    if input::is_stream(target) {
+        return write(&mut progress.writing(output::stdout()?));
+    }
+    let output = Output::to(target, is_forced)?;
+    let file: File = output.create()?;
+    write(&mut progress.writing(file))?;
+    drop(progress);
+    output.finish()
+}

@@ -1,0 +1,86 @@
+//! Chunks that are taken over as they are, where both formats store them alike.
+
+use crate::encoding::Recipe;
+use crate::facts::Examined;
+use crate::failure::Outcome;
+use crate::format::FileFormat;
+use crate::sink;
+use crate::source::{ChunkFile, Source};
+use blosc_oxide::bloscpack::rewrite;
+use blosc_oxide::{FileStorage, Frame, FrameVersion, Options, SuperChunk};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a file at `path` with the chunks of another; `false` if they must be compressed anew.
+pub(crate) fn copy(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<bool> {
+    let is_frame = matches!(recipe.format, FileFormat::B2frame | FileFormat::Sframe);
+    match from {
+        Examined::Array(array) if recipe.format == FileFormat::B2nd => copy_array(array.super_chunk(), recipe, path)?,
+        Examined::Flat(Source::Frame(frame)) if is_frame && is_current(frame) => copy_frame(frame, recipe, path)?,
+        Examined::Flat(Source::Chunk(chunk)) if is_frame && fits_frame(chunk) => wrap_chunk(chunk, recipe, path)?,
+        Examined::Flat(Source::Frame(frame)) if recipe.format == FileFormat::Chunk && is_one_chunk(frame) => {
+            write_file(path, &frame.chunk(0)?)?;
+        }
+        Examined::Flat(Source::Chunk(chunk)) if recipe.format == Source::format_of_chunk(chunk) => {
+            write_file(path, &chunk.bytes)?;
+        }
+        Examined::Flat(Source::Bloscpack(file)) if recipe.format == FileFormat::Blp => {
+            rewrite(file, &mut FileStorage::create_new(path)?, &sink::bloscpack_options(recipe))?;
+        }
+        Examined::Flat(Source::Bloscpack(file)) if recipe.format == FileFormat::Blosc1 && file.nchunks()? == 1 => {
+            write_file(path, &file.compressed_chunk(0)?)?;
+        }
+        Examined::Flat(Source::Packed(packed)) if recipe.format == FileFormat::Packed => {
+            packed.copy_to(FileStorage::create_new(path)?)?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn is_current(frame: &Frame) -> bool {
+    matches!(frame.version(), FrameVersion::Current(_))
+}
+
+fn is_one_chunk(frame: &Frame) -> bool {
+    is_current(frame) && frame.nchunks() == 1
+}
+
+/// Frames hold Blosc2 chunks with data.
+fn fits_frame(chunk: &ChunkFile) -> bool {
+    let header = &chunk.header;
+    header.is_extended() && !header.is_lazy() && header.nbytes() > 0 && header.codec().is_built_in()
+}
+
+fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
+    let options = sink::frame_options(recipe).with_chunks(frame.options().clone());
+    let mut target = Frame::create(path, sink::with_layers(options, &recipe.metadata))?;
+    target.append_all(frame)?;
+    sink::add_vllayers(&mut target, &recipe.metadata, true)?;
+    Ok(target.commit()?)
+}
+
+fn copy_array(array: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
+    let options = sink::frame_options(recipe).with_chunks(array.options().clone());
+    let own = array.metalayers().iter().filter(|(name, _)| crate::format::ARRAY_LAYERS.contains(name));
+    let options = own.fold(options, |options, (name, content)| options.metalayer(name, content));
+    let mut target = Frame::create(path, sink::with_layers(options, &recipe.metadata))?;
+    target.append_all(array)?;
+    sink::add_vllayers(&mut target, &recipe.metadata, recipe.metadata.array().is_none())?;
+    Ok(target.commit()?)
+}
+
+fn wrap_chunk(chunk: &ChunkFile, recipe: &Recipe, path: &Path) -> Outcome {
+    let header = &chunk.header;
+    let options = Options::new(header.typesize()).codec(header.codec()).level(recipe.level).pipeline(header.pipeline());
+    let options = sink::frame_options(recipe).with_chunks(options);
+    let mut target = Frame::create(path, sink::with_layers(options, &recipe.metadata))?;
+    target.append_chunk(&chunk.bytes)?;
+    sink::add_vllayers(&mut target, &recipe.metadata, true)?;
+    Ok(target.commit()?)
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Outcome {
+    Ok(File::create_new(path)?.write_all(bytes)?)
+}

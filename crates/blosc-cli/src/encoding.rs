@@ -1,0 +1,401 @@
+//! How data is to be compressed: what was asked for, and what is done about the rest.
+
+use crate::array;
+use crate::failure::{At, Failure, Outcome};
+use crate::format::FileFormat;
+use crate::metadata::Metadata;
+use crate::size;
+use blosc_oxide::bloscpack::{Checksum, NumpyArray, Version};
+use blosc_oxide::{Codec, Compressor, Filter, Format, MAX_NBYTES, Options, SplitMode, Threads};
+use clap::{Args, ValueEnum};
+use std::fs;
+
+/// What chunks hold unless told otherwise.
+const CHUNK_SIZE: usize = 4 << 20;
+/// The same for Bloscpack files, as its own program has it.
+const BLP_CHUNK_SIZE: usize = 1 << 20;
+const LEVEL: u8 = 3;
+/// How much of the data is looked at to find out how large its items are.
+pub(crate) const SAMPLE: usize = 256 << 10;
+/// Sizes of items that data is tried with, when nothing says what it is.
+const TYPESIZES: [usize; 4] = [2, 4, 8, 16];
+
+/// The options of commands that compress.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Compression")]
+pub(crate) struct Encoding {
+    /// The format to write; by default that of the extension of OUTPUT, else b2frame, or b2nd for an .npy file
+    #[arg(long, short = 'f', value_enum)]
+    pub(crate) format: Option<FileFormat>,
+    /// blosclz, lz4, lz4hc, zlib, zstd, or in Blosc1 chunks snappy [default: zstd]
+    #[arg(long, value_parser = parse_codec)]
+    codec: Option<Codec>,
+    /// From 0, which only stores, to 9, the smallest [default: 3]
+    #[arg(long, short, value_parser = clap::value_parser!(u8).range(0..=9))]
+    level: Option<u8>,
+    /// The size of an item in bytes [default: found out from the data]
+    #[arg(long, short, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    typesize: Option<u32>,
+    /// A filter: shuffle, bitshuffle, delta, bytedelta, trunc_prec:BITS, int_trunc:BITS, none; repeat for several
+    /// [default: shuffle]
+    #[arg(long, value_name = "NAME[:META]", value_parser = parse_filter)]
+    filter: Vec<FilterArg>,
+    /// When blocks are split into a stream for each byte of an item [default: forward]
+    #[arg(long, value_enum)]
+    split: Option<SplitArg>,
+    /// How much data a chunk holds [default: 4M; 1M for blp]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
+    pub(crate) chunk_size: Option<usize>,
+    /// How much data a block holds [default: automatic]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
+    block_size: Option<usize>,
+    /// Give each chunk a dictionary (lz4, lz4hc, zstd)
+    #[arg(long)]
+    dict: bool,
+    /// The checksum of chunks: none or xxh3 for frames; none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
+    /// for blp [default: xxh3, adler32]
+    #[arg(long, value_name = "NAME")]
+    checksum: Option<String>,
+    /// The version of a blp file
+    #[arg(long, value_name = "1|2|3", value_parser = parse_version)]
+    blp_version: Option<Version>,
+    /// The type of the items as NumPy writes it, such as '<f8'
+    #[arg(long, help_heading = "Arrays")]
+    pub(crate) dtype: Option<String>,
+    /// The shape of the array, such as 100,200
+    #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
+    pub(crate) shape: Option<array::Lengths>,
+    /// The shape of its chunks
+    #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
+    pub(crate) chunks: Option<array::Lengths>,
+    /// The shape of its blocks
+    #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
+    pub(crate) blocks: Option<array::Lengths>,
+    /// Add a metalayer with the content of a file; for blp, its metadata
+    #[arg(long, help_heading = "Metadata", value_name = "NAME=FILE", value_parser = parse_named_file)]
+    meta: Vec<(String, String)>,
+    /// Add a variable-length metalayer with the content of a file
+    #[arg(long, help_heading = "Metadata", value_name = "NAME=FILE", value_parser = parse_named_file)]
+    vlmeta: Vec<(String, String)>,
+}
+
+/// A filter, or none.
+#[derive(Debug, Clone, Copy)]
+struct FilterArg(Option<Filter>);
+
+/// When blocks are split.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SplitArg {
+    /// Wherever the format allows it
+    Always,
+    /// Never
+    Never,
+    /// Where it pays off
+    Auto,
+    /// As the reference does by default
+    Forward,
+}
+
+/// The name of a way to split.
+pub(crate) fn split_name(mode: SplitMode) -> &'static str {
+    match mode {
+        SplitMode::Always => "always",
+        SplitMode::Never => "never",
+        SplitMode::Auto => "auto",
+        SplitMode::ForwardCompat => "forward",
+    }
+}
+
+fn parse_codec(text: &str) -> Result<Codec, String> {
+    let codec = Codec::from_name(&text.to_ascii_lowercase()).filter(|codec| codec.is_built_in());
+    codec.ok_or_else(|| "it can be blosclz, lz4, lz4hc, snappy, zlib or zstd".to_owned())
+}
+
+fn parse_filter(text: &str) -> Result<FilterArg, String> {
+    if text == "none" {
+        return Ok(FilterArg(None));
+    }
+    text.parse().map(|filter| FilterArg(Some(filter))).map_err(|error: blosc_oxide::Error| error.to_string())
+}
+
+fn parse_version(text: &str) -> Result<Version, String> {
+    let version = text.parse().ok().and_then(Version::from_number);
+    version.ok_or_else(|| "it can be 1, 2 or 3".to_owned())
+}
+
+fn parse_named_file(text: &str) -> Result<(String, String), String> {
+    let (name, file) = text.split_once('=').ok_or("NAME=FILE is needed")?;
+    Ok((name.to_owned(), file.to_owned()))
+}
+
+/// What the data, or the file that it comes from, says about how it should be compressed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hints {
+    pub(crate) typesize: Option<usize>,
+    pub(crate) codec: Option<Codec>,
+    pub(crate) level: Option<u8>,
+    pub(crate) filters: Option<Vec<Filter>>,
+    pub(crate) split: Option<SplitMode>,
+    pub(crate) chunk_size: Option<usize>,
+    pub(crate) block_size: Option<usize>,
+    pub(crate) checksum: Option<String>,
+    pub(crate) chunks: Option<Vec<u64>>,
+    pub(crate) blocks: Option<Vec<u64>>,
+}
+
+/// Everything that writing a file takes, but the data.
+#[derive(Debug, Clone)]
+pub(crate) struct Recipe {
+    pub(crate) format: FileFormat,
+    pub(crate) options: Options,
+    pub(crate) typesize: usize,
+    pub(crate) codec: Codec,
+    pub(crate) level: u8,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) chunk_size: usize,
+    pub(crate) checksum: Option<Checksum>,
+    pub(crate) has_xxh3: bool,
+    pub(crate) version: Option<Version>,
+    pub(crate) array: Option<NumpyArray>,
+    pub(crate) chunks: Option<Vec<u64>>,
+    pub(crate) blocks: Option<Vec<u64>>,
+    pub(crate) metadata: Metadata,
+    pub(crate) nbytes: Option<u64>,
+    pub(crate) threads: Threads,
+}
+
+impl Encoding {
+    /// Whether anything is asked for that chunks which are copied as they are could not have.
+    pub(crate) fn changes_chunks(&self) -> bool {
+        self.codec.is_some()
+            || self.level.is_some()
+            || self.typesize.is_some()
+            || !self.filter.is_empty()
+            || self.split.is_some()
+            || self.chunk_size.is_some()
+            || self.block_size.is_some()
+            || self.dict
+            || self.dtype.is_some()
+            || self.shape.is_some()
+            || self.chunks.is_some()
+            || self.blocks.is_some()
+    }
+
+    /// Whether an array is described.
+    pub(crate) fn describes_array(&self) -> bool {
+        self.shape.is_some() || self.chunks.is_some() || self.blocks.is_some()
+    }
+
+    /// Reads the metadata that was asked for.
+    pub(crate) fn read_metadata(&self, metadata: &mut Metadata) -> Outcome {
+        for (name, file) in &self.meta {
+            metadata.set_layer(name, fs::read(file).at(file)?);
+        }
+        for (name, file) in &self.vlmeta {
+            metadata.set_vllayer(name, fs::read(file).at(file)?);
+        }
+        Ok(())
+    }
+
+    /// Puts what was asked for, what the data says and the defaults together. `sample` is the start of the data.
+    pub(crate) fn recipe(
+        &self,
+        format: FileFormat,
+        hints: &Hints,
+        mut metadata: Metadata,
+        sample: &[u8],
+        nbytes: Option<u64>,
+        threads: Threads,
+    ) -> Outcome<Recipe> {
+        self.read_metadata(&mut metadata)?;
+        let array = self.array(&metadata, hints, nbytes)?;
+        let typesize = self.typesize(array.as_ref(), hints, sample);
+        if let Some(array) = &array
+            && array.itemsize() != typesize
+        {
+            let (dtype, itemsize) = (array.dtype(), array.itemsize());
+            return Err(Failure::usage(format!(
+                "items of type {dtype} have {itemsize} bytes, not {typesize}: leave --typesize out"
+            )));
+        }
+        let codec = self.codec.unwrap_or_else(|| default_codec(hints.codec, format));
+        let level = self.level.or(hints.level).unwrap_or(LEVEL);
+        let filters = self.filters(hints, format, typesize);
+        let options = self.options(format, hints, typesize, codec, level, &filters, &threads);
+        let (checksum, has_xxh3) = self.checksum(format, hints)?;
+        let chunk_size = self.chunk_size(format, hints, typesize);
+        let chunks = self.chunks.as_ref().map(|lengths| lengths.0.clone()).or_else(|| hints.chunks.clone());
+        let blocks = self.blocks.as_ref().map(|lengths| lengths.0.clone()).or_else(|| hints.blocks.clone());
+        let version = self.blp_version;
+        Ok(Recipe {
+            format,
+            options,
+            typesize,
+            codec,
+            level,
+            filters,
+            chunk_size,
+            checksum,
+            has_xxh3,
+            version,
+            array,
+            chunks,
+            blocks,
+            metadata,
+            nbytes,
+            threads,
+        })
+    }
+
+    fn array(&self, metadata: &Metadata, hints: &Hints, nbytes: Option<u64>) -> Outcome<Option<NumpyArray>> {
+        let stored = metadata.array();
+        let shape = self.shape.as_ref().map(|lengths| lengths.0.clone());
+        if shape.is_none() && self.dtype.is_none() {
+            return Ok(stored);
+        }
+        let typesize = self.typesize.map(|size| size as usize).or(hints.typesize).unwrap_or(1);
+        let dtype = self.dtype.clone().or_else(|| stored.as_ref().map(NumpyArray::dtype));
+        let dtype = dtype.unwrap_or_else(|| array::default_dtype(typesize));
+        array::described(&dtype, shape, nbytes).map(Some)
+    }
+
+    fn typesize(&self, array: Option<&NumpyArray>, hints: &Hints, sample: &[u8]) -> usize {
+        let asked = self.typesize.map(|size| size as usize);
+        asked
+            .or_else(|| array.map(NumpyArray::itemsize))
+            .or(hints.typesize)
+            .unwrap_or_else(|| best_typesize(sample))
+            .max(1)
+    }
+
+    fn filters(&self, hints: &Hints, format: FileFormat, typesize: usize) -> Vec<Filter> {
+        if !self.filter.is_empty() {
+            return self.filter.iter().filter_map(|filter| filter.0).collect();
+        }
+        let usual = vec![Filter::Shuffle];
+        match &hints.filters {
+            Some(filters) if fits(filters, format, typesize) => filters.clone(),
+            _ => usual,
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "it puts together what its caller has resolved")]
+    fn options(
+        &self,
+        format: FileFormat,
+        hints: &Hints,
+        typesize: usize,
+        codec: Codec,
+        level: u8,
+        filters: &[Filter],
+        threads: &Threads,
+    ) -> Options {
+        let split = match self.split {
+            Some(SplitArg::Always) => SplitMode::Always,
+            Some(SplitArg::Never) => SplitMode::Never,
+            Some(SplitArg::Auto) => SplitMode::Auto,
+            Some(SplitArg::Forward) => SplitMode::ForwardCompat,
+            None => hints.split.unwrap_or_default(),
+        };
+        let family =
+            if matches!(format, FileFormat::Blosc1 | FileFormat::Blp) { Format::Blosc1 } else { Format::Blosc2 };
+        Options::new(typesize)
+            .codec(codec)
+            .level(level)
+            .filters(filters.iter().copied())
+            .split(split)
+            .blocksize(self.block_size.or(hints.block_size))
+            .dict(self.dict)
+            .format(family)
+            .threads(threads.clone())
+    }
+
+    fn checksum(&self, format: FileFormat, hints: &Hints) -> Outcome<(Option<Checksum>, bool)> {
+        let Some(name) = self.checksum.as_deref() else {
+            let kept = hints.checksum.as_deref().filter(|_| format == FileFormat::Blp).and_then(checksum_by_name);
+            return Ok((kept, true));
+        };
+        let wrong =
+            |choice: &str| Err(Failure::usage(format!("--checksum {name}: for {} it can be {choice}", format.name())));
+        match (format, name) {
+            (FileFormat::Blp, _) => match checksum_by_name(name) {
+                Some(checksum) => Ok((Some(checksum), true)),
+                None => wrong("none, adler32, crc32, md5, sha1, sha224, sha256, sha384 or sha512"),
+            },
+            (FileFormat::B2frame | FileFormat::Sframe | FileFormat::B2nd, "none") => Ok((None, false)),
+            (FileFormat::B2frame | FileFormat::Sframe | FileFormat::B2nd, "xxh3") => Ok((None, true)),
+            (FileFormat::B2frame | FileFormat::Sframe | FileFormat::B2nd, _) => wrong("none or xxh3"),
+            (_, "none") => Ok((None, false)),
+            _ => wrong("none only: it has no place for one"),
+        }
+    }
+
+    fn chunk_size(&self, format: FileFormat, hints: &Hints, typesize: usize) -> usize {
+        let usual = if format == FileFormat::Blp { BLP_CHUNK_SIZE } else { CHUNK_SIZE };
+        let size = self.chunk_size.or(hints.chunk_size).unwrap_or(usual).clamp(1, MAX_NBYTES);
+        (size - size % typesize).max(typesize)
+    }
+}
+
+fn checksum_by_name(name: &str) -> Option<Checksum> {
+    let name = if name == "none" { "None" } else { name };
+    Checksum::from_name(name)
+}
+
+/// The codec of the source if the target can have it.
+fn default_codec(hint: Option<Codec>, format: FileFormat) -> Codec {
+    let is_blosc1 = matches!(format, FileFormat::Blosc1 | FileFormat::Blp | FileFormat::Packed);
+    let usual = [Codec::Zstd, Codec::Lz4, Codec::BloscLz].into_iter().find(|codec| codec.is_built_in());
+    let fits = |codec: &Codec| codec.is_built_in() && (is_blosc1 || *codec != Codec::Snappy);
+    hint.filter(fits).or(usual).unwrap_or(Codec::BloscLz)
+}
+
+/// Whether a format can have these filters.
+fn fits(filters: &[Filter], format: FileFormat, typesize: usize) -> bool {
+    let is_simple = |filter: &Filter| matches!(filter, Filter::Shuffle | Filter::BitShuffle);
+    match format {
+        FileFormat::Blosc1 | FileFormat::Blp => filters.len() <= 1 && filters.iter().all(is_simple),
+        FileFormat::Packed | FileFormat::FrameBeta1 | FileFormat::FrameBeta5 => {
+            filters.len() <= 1 && filters.iter().all(is_simple)
+        }
+        _ => {
+            filters.iter().all(|filter| !matches!(filter, Filter::Plugin { .. }))
+                && (typesize <= 255 || filters.iter().all(is_simple))
+        }
+    }
+}
+
+/// The typesize with which a quick compression of the start of the data is smallest.
+fn best_typesize(sample: &[u8]) -> usize {
+    let sample = &sample[..sample.len().min(SAMPLE)];
+    let cbytes = |typesize: usize| {
+        let options = Options::new(typesize).codec(Codec::Lz4).level(1).threads(Threads::serial());
+        Compressor::new(options)
+            .and_then(|mut compressor| compressor.compress(sample))
+            .map_or(usize::MAX, |chunk| chunk.len())
+    };
+    let mut best = (1, cbytes(1));
+    for typesize in TYPESIZES.into_iter().filter(|&typesize| typesize <= sample.len()) {
+        let size = cbytes(typesize);
+        // A little less may be chance; what is twice as large as the items costs more than it gains.
+        if size.saturating_mul(20) < best.1.saturating_mul(19) {
+            best = (typesize, size);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best_typesize;
+
+    #[test]
+    fn the_size_of_items_is_found_out() {
+        let floats: Vec<u8> = (0..20_000_u32).flat_map(|i| (f64::from(i).sqrt()).to_le_bytes()).collect();
+        assert_eq!(best_typesize(&floats), 8);
+        let shorts: Vec<u8> = (0..20_000_u16).flat_map(|i| (i / 3).to_le_bytes()).collect();
+        assert_eq!(best_typesize(&shorts), 2);
+        assert_eq!(best_typesize(include_bytes!("encoding.rs")), 1);
+        assert_eq!(best_typesize(&[]), 1);
+    }
+}

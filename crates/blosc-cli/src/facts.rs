@@ -1,0 +1,422 @@
+//! What there is to know about a file.
+
+use crate::encoding::{Hints, split_name};
+use crate::format::{self, FileFormat};
+use crate::json::Json;
+use crate::metadata;
+use crate::source::{ChunkFile, Source};
+use blosc_oxide::bloscpack::{Checksum, ItemOrder, NumpyArray};
+use blosc_oxide::{
+    Bloscpack, Codec, EarlyFrame, Filter, Frame, FrameLayout, FrameVersion, Header, NdArray, PackedSuperChunk,
+    Pipeline, ReadAt, Result, Special, SplitMode, SuperChunk,
+};
+
+/// How many chunks have each special value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Specials {
+    pub(crate) zeros: u64,
+    pub(crate) nan: u64,
+    pub(crate) value: u64,
+    pub(crate) uninit: u64,
+}
+
+impl Specials {
+    fn count(&mut self, special: Option<Special>) {
+        match special {
+            Some(Special::Zeros) => self.zeros += 1,
+            Some(Special::NaN) => self.nan += 1,
+            Some(Special::Value) => self.value += 1,
+            Some(Special::Uninit) => self.uninit += 1,
+            None => {}
+        }
+    }
+
+    /// Names and numbers of those that there are.
+    pub(crate) fn named(self) -> [(&'static str, u64); 4] {
+        [("zeros", self.zeros), ("nan", self.nan), ("value", self.value), ("uninit", self.uninit)]
+    }
+}
+
+/// What a file is and holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    pub(crate) format: FileFormat,
+    pub(crate) layout: Option<&'static str>,
+    pub(crate) version: u64,
+    pub(crate) nbytes: u64,
+    pub(crate) cbytes: u64,
+    pub(crate) typesize: usize,
+    pub(crate) chunksize: Option<u64>,
+    pub(crate) blocksize: Option<u64>,
+    pub(crate) nchunks: u64,
+    pub(crate) codec: Option<Codec>,
+    pub(crate) level: Option<u64>,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) split: Option<SplitMode>,
+    pub(crate) has_dict: bool,
+    pub(crate) has_vlblocks: bool,
+    pub(crate) specials: Specials,
+    pub(crate) metalayers: Vec<(String, u64)>,
+    pub(crate) vlmetalayers: Vec<(String, u64)>,
+    pub(crate) metadata: Option<String>,
+    pub(crate) shape: Option<Vec<u64>>,
+    pub(crate) chunks: Option<Vec<u64>>,
+    pub(crate) blocks: Option<Vec<u64>>,
+    pub(crate) dtype: Option<String>,
+    pub(crate) order: Option<&'static str>,
+    pub(crate) checksum: Option<String>,
+    pub(crate) dead_bytes: Option<u64>,
+}
+
+/// What one chunk of a file is and holds.
+#[derive(Debug, Clone)]
+pub(crate) struct ChunkFacts {
+    pub(crate) index: u64,
+    /// Where it is in the file, or the number of its own file; `None` if it is not stored.
+    pub(crate) offset: Option<u64>,
+    pub(crate) nbytes: u64,
+    pub(crate) cbytes: u64,
+    pub(crate) blocksize: Option<u64>,
+    pub(crate) codec: Option<Codec>,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) special: Option<Special>,
+}
+
+/// How many times smaller something has become.
+#[expect(clippy::cast_precision_loss, reason = "a ratio is read with a few digits")]
+pub(crate) fn ratio(nbytes: u64, cbytes: u64) -> Option<f64> {
+    (cbytes > 0).then(|| nbytes as f64 / cbytes as f64)
+}
+
+impl Facts {
+    /// Everything about a file that was just opened, which is an array afterwards if it holds one.
+    pub(crate) fn of(source: Source) -> Result<(Self, Examined)> {
+        let facts = match &source {
+            Source::Chunk(chunk) => Self::of_chunk(chunk),
+            Source::Frame(frame) => Self::of_frame(frame)?,
+            Source::Packed(packed) => Self::of_packed(packed)?,
+            Source::Bloscpack(file) => Self::of_bloscpack(file)?,
+        };
+        Ok(match source.into_array()? {
+            Ok(array) => (facts.with_array(&array), Examined::Array(array)),
+            Err(source) => (facts, Examined::Flat(source)),
+        })
+    }
+
+    fn new(format: FileFormat, version: u64) -> Self {
+        Self {
+            format,
+            layout: None,
+            version,
+            nbytes: 0,
+            cbytes: 0,
+            typesize: 1,
+            chunksize: None,
+            blocksize: None,
+            nchunks: 0,
+            codec: None,
+            level: None,
+            filters: Vec::new(),
+            split: None,
+            has_dict: false,
+            has_vlblocks: false,
+            specials: Specials::default(),
+            metalayers: Vec::new(),
+            vlmetalayers: Vec::new(),
+            metadata: None,
+            shape: None,
+            chunks: None,
+            blocks: None,
+            dtype: None,
+            order: None,
+            checksum: None,
+            dead_bytes: None,
+        }
+    }
+
+    fn of_chunk(chunk: &ChunkFile) -> Self {
+        let header = &chunk.header;
+        let mut facts = Self::new(Source::format_of_chunk(chunk), header.version().into());
+        facts.take_header(header);
+        facts.nbytes = header.nbytes() as u64;
+        facts.cbytes = header.cbytes() as u64;
+        facts.chunksize = Some(facts.nbytes);
+        facts.nchunks = 1;
+        facts.specials.count(header.special());
+        facts
+    }
+
+    /// What a chunk says that its container does not.
+    fn take_header(&mut self, header: &Header) {
+        self.typesize = header.typesize();
+        self.blocksize = (!header.has_vlblocks()).then_some(header.blocksize() as u64);
+        self.codec = Some(header.codec());
+        self.filters = known(header.pipeline());
+        self.split = Some(if header.is_split() { SplitMode::Always } else { SplitMode::Never });
+        self.has_dict = header.has_dict();
+        self.has_vlblocks = header.has_vlblocks();
+    }
+
+    fn of_frame(frame: &Frame) -> Result<Self> {
+        let version = match frame.version() {
+            FrameVersion::Early(EarlyFrame::Beta1) => 0,
+            FrameVersion::Early(EarlyFrame::Beta5) => 1,
+            FrameVersion::Current(version) => version.into(),
+        };
+        let mut facts = Self::new(FileFormat::of_frame(frame), version);
+        facts.layout = Some(if frame.layout() == FrameLayout::Sparse { "sparse" } else { "contiguous" });
+        facts.checksum = frame.has_checksums().then(|| "xxh3".to_owned());
+        facts.dead_bytes = Some(frame.dead_bytes()?);
+        facts.take_super_chunk(frame)?;
+        if !format::is_array(frame)
+            && let Some(array) = metadata::described_array(frame)
+        {
+            facts.take_numpy(&array);
+        }
+        Ok(facts)
+    }
+
+    fn take_super_chunk(&mut self, sc: &SuperChunk) -> Result<()> {
+        self.nbytes = sc.nbytes();
+        self.cbytes = sc.cbytes();
+        self.typesize = sc.typesize();
+        self.chunksize = sc.chunksize().map(|size| size as u64);
+        self.nchunks = sc.nchunks() as u64;
+        self.codec = Some(sc.codec());
+        self.level = Some(sc.level().into());
+        self.filters = known(sc.pipeline());
+        self.split = Some(sc.split());
+        self.has_dict = sc.has_dict();
+        self.has_vlblocks = sc.has_vlblocks();
+        self.blocksize = sc.blocksize().map(|size| size as u64);
+        for index in 0..sc.nchunks() {
+            self.specials.count(sc.chunk_special(index)?);
+        }
+        if self.blocksize.is_none() && !self.has_vlblocks {
+            let header = (0..sc.nchunks()).find_map(|index| sc.chunk_header(index).transpose()).transpose()?;
+            self.blocksize = header.map(|header| header.blocksize() as u64);
+        }
+        self.metalayers =
+            sc.metalayers().iter().map(|(name, content)| (name.to_owned(), content.len() as u64)).collect();
+        for name in sc.vlmetalayers().names() {
+            let content = sc.vlmetalayers().get(name)?.unwrap_or_default();
+            self.vlmetalayers.push((name.to_owned(), content.len() as u64));
+        }
+        Ok(())
+    }
+
+    fn with_array(mut self, array: &NdArray) -> Self {
+        let geometry = array.geometry();
+        self.nbytes = geometry.nitems().saturating_mul(geometry.typesize() as u64);
+        self.shape = Some(geometry.shape().to_vec());
+        self.chunks = Some(geometry.chunks().to_vec());
+        self.blocks = Some(geometry.blocks().to_vec());
+        self.dtype = Some(array.dtype().to_owned());
+        self.order = Some("C");
+        self
+    }
+
+    fn take_numpy(&mut self, array: &NumpyArray) {
+        self.shape = Some(array.shape().to_vec());
+        self.dtype = Some(array.dtype());
+        self.order = Some(if array.order() == ItemOrder::C { "C" } else { "F" });
+    }
+
+    fn of_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> Result<Self> {
+        let mut facts = Self::new(FileFormat::Packed, 0);
+        let header = packed.header();
+        facts.nchunks = packed.nchunks() as u64;
+        for index in 0..packed.nchunks() {
+            let chunk = packed.chunk_header(index)?;
+            if index == 0 {
+                facts.take_header(&chunk);
+                facts.chunksize = Some(chunk.nbytes() as u64);
+            }
+            facts.cbytes += chunk.cbytes() as u64;
+        }
+        facts.nbytes = packed.nbytes()?;
+        facts.codec = Some(header.codec());
+        facts.level = Some(header.level().into());
+        facts.filters = header.filters().iter().collect();
+        for kind in [blosc_oxide::PackedSpecial::Metadata, blosc_oxide::PackedSpecial::UserData] {
+            if let Some(content) = packed.special(kind)? {
+                facts.metalayers.push((kind.to_string(), content.len() as u64));
+            }
+        }
+        Ok(facts)
+    }
+
+    fn of_bloscpack<R: ReadAt>(file: &Bloscpack<R>) -> Result<Self> {
+        let header = file.header();
+        let mut facts = Self::new(FileFormat::Blp, header.version().number().into());
+        facts.nchunks = file.nchunks()?;
+        facts.nbytes = file.nbytes()?;
+        for index in 0..facts.nchunks {
+            let chunk = file.chunk_header(index)?;
+            if index == 0 {
+                facts.take_header(&chunk);
+            }
+            facts.cbytes += chunk.cbytes() as u64;
+        }
+        facts.chunksize = header.chunk_size().map(|size| size as u64);
+        facts.checksum = (header.checksum() != Checksum::None).then(|| header.checksum().name().to_owned());
+        facts.metadata = file.metadata().map(|metadata| metadata.text().to_owned());
+        if let Ok(Some(array)) = file.numpy() {
+            facts.take_numpy(&array);
+        }
+        Ok(facts)
+    }
+
+    /// What a copy of the file should be like.
+    pub(crate) fn hints(&self) -> Hints {
+        let size = |size: Option<u64>| size.and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0);
+        let is_container = self.level.is_some();
+        Hints {
+            typesize: Some(self.typesize),
+            codec: self.codec,
+            level: self.level.and_then(|level| u8::try_from(level).ok()).filter(|&level| level <= 9),
+            filters: Some(self.filters.clone()),
+            split: self.split.filter(|_| is_container),
+            chunk_size: size(self.chunksize).filter(|_| !self.format.is_chunk()),
+            block_size: None,
+            checksum: self.checksum.clone(),
+            chunks: self.chunks.clone(),
+            blocks: self.blocks.clone(),
+        }
+    }
+
+    /// All facts under their documented names.
+    pub(crate) fn to_json(&self) -> Vec<(&'static str, Json)> {
+        let layers = |layers: &[(String, u64)]| {
+            let object = |(name, nbytes): &(String, u64)| {
+                Json::Object(vec![("name", name.as_str().into()), ("nbytes", (*nbytes).into())])
+            };
+            Json::List(layers.iter().map(object).collect())
+        };
+        vec![
+            ("format", self.format.name().into()),
+            ("layout", self.layout.into()),
+            ("version", self.version.into()),
+            ("nbytes", self.nbytes.into()),
+            ("cbytes", self.cbytes.into()),
+            ("ratio", ratio(self.nbytes, self.cbytes).map_or(Json::Null, rounded)),
+            ("typesize", self.typesize.into()),
+            ("chunksize", self.chunksize.into()),
+            ("blocksize", self.blocksize.into()),
+            ("nchunks", self.nchunks.into()),
+            ("codec", self.codec.map(|codec| codec.to_string()).into()),
+            ("level", self.level.into()),
+            ("filters", names(&self.filters).into()),
+            ("split", self.split.map(split_name).into()),
+            ("dict", self.has_dict.into()),
+            ("vlblocks", self.has_vlblocks.into()),
+            ("special_chunks", Json::Object(self.specials.named().map(|(name, count)| (name, count.into())).into())),
+            ("metalayers", layers(&self.metalayers)),
+            ("vlmetalayers", layers(&self.vlmetalayers)),
+            ("metadata", self.metadata.clone().into()),
+            ("shape", self.shape.clone().into()),
+            ("chunks", self.chunks.clone().into()),
+            ("blocks", self.blocks.clone().into()),
+            ("dtype", self.dtype.clone().into()),
+            ("order", self.order.into()),
+            ("checksum", self.checksum.clone().into()),
+            ("dead_bytes", self.dead_bytes.into()),
+        ]
+    }
+}
+
+impl ChunkFacts {
+    fn of_header(index: u64, offset: Option<u64>, header: &Header) -> Self {
+        Self {
+            index,
+            offset,
+            nbytes: header.nbytes() as u64,
+            cbytes: header.cbytes() as u64,
+            blocksize: (!header.has_vlblocks()).then_some(header.blocksize() as u64),
+            codec: Some(header.codec()),
+            filters: known(header.pipeline()),
+            special: header.special(),
+        }
+    }
+
+    /// All facts under their documented names.
+    pub(crate) fn to_json(&self) -> Json {
+        Json::Object(vec![
+            ("index", self.index.into()),
+            ("offset", self.offset.into()),
+            ("nbytes", self.nbytes.into()),
+            ("cbytes", self.cbytes.into()),
+            ("ratio", ratio(self.nbytes, self.cbytes).map_or(Json::Null, rounded)),
+            ("blocksize", self.blocksize.into()),
+            ("codec", self.codec.map(|codec| codec.to_string()).into()),
+            ("filters", names(&self.filters).into()),
+            ("special", self.special.map(special_name).into()),
+        ])
+    }
+}
+
+/// A file whose facts are known, with its chunks still to be asked for.
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
+pub(crate) enum Examined {
+    /// An array.
+    Array(NdArray),
+    /// Anything else.
+    Flat(Source),
+}
+
+impl Examined {
+    /// What the chunk `index` is and holds.
+    pub(crate) fn chunk(&self, index: u64) -> Result<ChunkFacts> {
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        match self {
+            Self::Array(array) => chunk_of(array.super_chunk(), place),
+            Self::Flat(Source::Frame(frame)) => chunk_of(frame, place),
+            Self::Flat(Source::Chunk(chunk)) => Ok(ChunkFacts::of_header(0, Some(0), &chunk.header)),
+            Self::Flat(Source::Packed(packed)) => Ok(ChunkFacts::of_header(index, None, &packed.chunk_header(place)?)),
+            Self::Flat(Source::Bloscpack(file)) => {
+                Ok(ChunkFacts::of_header(index, Some(file.chunk_position(index)?), &file.chunk_header(index)?))
+            }
+        }
+    }
+}
+
+fn chunk_of(sc: &SuperChunk, index: usize) -> Result<ChunkFacts> {
+    let offset = sc.chunk_position(index)?;
+    if let Some(header) = sc.chunk_header(index)? {
+        return Ok(ChunkFacts::of_header(index as u64, offset, &header));
+    }
+    Ok(ChunkFacts {
+        index: index as u64,
+        offset,
+        nbytes: sc.chunk_nbytes(index)? as u64,
+        cbytes: 0,
+        blocksize: None,
+        codec: None,
+        filters: Vec::new(),
+        special: sc.chunk_special(index)?,
+    })
+}
+
+/// The name of a special value.
+pub(crate) fn special_name(special: Special) -> &'static str {
+    match special {
+        Special::Zeros => "zeros",
+        Special::NaN => "nan",
+        Special::Value => "value",
+        Special::Uninit => "uninit",
+    }
+}
+
+/// The filters as text.
+pub(crate) fn names(filters: &[Filter]) -> Vec<String> {
+    filters.iter().map(ToString::to_string).collect()
+}
+
+fn known(pipeline: Pipeline) -> Vec<Filter> {
+    pipeline.filters().collect()
+}
+
+/// Three decimals are enough to read and to compare.
+fn rounded(ratio: f64) -> Json {
+    Json::Number((ratio * 1000.0).round() / 1000.0)
+}

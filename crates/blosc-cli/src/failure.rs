@@ -1,0 +1,167 @@
+//! How a run can fail, and the exit code that says so.
+
+use blosc_oxide::ErrorKind;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The exit code for data that is damaged or not supported.
+const DATA: u8 = 1;
+/// The exit code for wrong usage, and for input and output that fails.
+pub(crate) const USAGE: u8 = 2;
+
+/// The result of a command or a part of one.
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+
+/// Why a run has failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The data is damaged, or of a kind that is not supported.
+    Data(String),
+    /// The arguments make no sense, or something cannot be read or written.
+    Usage(String),
+    /// Whoever reads our output has seen enough: not a failure at all.
+    ClosedPipe,
+    /// Something is damaged, and has been told already.
+    Told,
+    /// Something could not be read or written, and has been told already.
+    ToldUsage,
+}
+
+impl Failure {
+    /// A failure of usage.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// A failure of data.
+    pub(crate) fn data(message: impl Into<String>) -> Self {
+        Self::Data(message.into())
+    }
+
+    /// Prints one line and returns the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        match self {
+            Self::ClosedPipe => ExitCode::SUCCESS,
+            Self::Told => ExitCode::from(DATA),
+            Self::ToldUsage => ExitCode::from(USAGE),
+            Self::Data(message) => {
+                tell(message);
+                ExitCode::from(DATA)
+            }
+            Self::Usage(message) => {
+                tell(message);
+                ExitCode::from(USAGE)
+            }
+        }
+    }
+
+    /// The same after it has been reported: only the exit code is left to tell.
+    pub(crate) fn told(self) -> Self {
+        if matches!(self, Self::Usage(_)) { Self::ToldUsage } else { Self::Told }
+    }
+
+    /// The same failure with the place where it happened in front.
+    fn within(self, place: &dyn Display) -> Self {
+        match self {
+            Self::Data(message) => Self::Data(format!("{place}: {message}")),
+            Self::Usage(message) => Self::Usage(format!("{place}: {message}")),
+            other => other,
+        }
+    }
+}
+
+/// Prints a line to standard error. That it cannot be written is nothing that could be told.
+pub(crate) fn tell(message: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "blosc: {}", one_line(&message.to_string()));
+}
+
+/// Names of files may hold anything, and a message is one line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+impl From<blosc_oxide::Error> for Failure {
+    fn from(error: blosc_oxide::Error) -> Self {
+        if is_closed_pipe(&error) {
+            return Self::ClosedPipe;
+        }
+        match error.kind() {
+            ErrorKind::LimitExceeded => Self::Data(format!("{error}; --max-memory raises the limit")),
+            ErrorKind::Corrupt | ErrorKind::Truncated | ErrorKind::Unsupported | ErrorKind::ChecksumMismatch => {
+                Self::Data(error.to_string())
+            }
+            _ => Self::Usage(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe { Self::ClosedPipe } else { Self::Usage(error.to_string()) }
+    }
+}
+
+fn is_closed_pipe(error: &blosc_oxide::Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Says where something failed.
+pub(crate) trait At<T> {
+    /// The same with `place` in front of the message.
+    fn at(self, place: impl Display) -> Outcome<T>;
+
+    /// The same for a file.
+    fn at_path(self, path: &Path) -> Outcome<T>
+    where
+        Self: Sized,
+    {
+        self.at(path.display())
+    }
+
+    /// The same for a file that is being read: whatever is wrong with its content is wrong with the data.
+    fn in_data(self, place: impl Display) -> Outcome<T>;
+}
+
+impl<T, E: Into<Failure> + Contained> At<T> for Result<T, E> {
+    fn at(self, place: impl Display) -> Outcome<T> {
+        self.map_err(|error| error.into().within(&place))
+    }
+
+    fn in_data(self, place: impl Display) -> Outcome<T> {
+        self.map_err(|error| {
+            let is_content = error.is_content();
+            match error.into() {
+                Failure::Usage(message) if is_content => Failure::Data(message),
+                other => other,
+            }
+            .within(&place)
+        })
+    }
+}
+
+/// An error that may be about what a file contains.
+pub(crate) trait Contained {
+    /// Whether it is about the content, not about getting at it.
+    fn is_content(&self) -> bool;
+}
+
+impl Contained for blosc_oxide::Error {
+    fn is_content(&self) -> bool {
+        self.kind() != ErrorKind::Io
+    }
+}
+
+impl Contained for io::Error {
+    fn is_content(&self) -> bool {
+        false
+    }
+}
+
+impl Contained for Failure {
+    fn is_content(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,105 @@
+//! The formats that files can have.
+
+use blosc_oxide::{EarlyFrame, Frame, FrameLayout, FrameVersion};
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+
+/// A format, by the name that the command line and the JSON output use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileFormat {
+    /// A frame in one file
+    #[value(name = "b2frame")]
+    B2frame,
+    /// A frame in a directory, a file a chunk
+    #[value(name = "sframe")]
+    Sframe,
+    /// An array of several dimensions
+    #[value(name = "b2nd")]
+    B2nd,
+    /// A Bloscpack file
+    #[value(name = "blp")]
+    Blp,
+    /// A single Blosc2 chunk
+    #[value(name = "chunk")]
+    Chunk,
+    /// A single Blosc1 chunk
+    #[value(name = "blosc1")]
+    Blosc1,
+    /// The packed super-chunk of the alphas of C-Blosc2
+    #[value(name = "packed")]
+    Packed,
+    /// A frame as v2.0.0-beta.1 wrote it
+    #[value(name = "frame-beta1")]
+    FrameBeta1,
+    /// A frame as v2.0.0-beta.2 to beta.5 wrote it
+    #[value(name = "frame-beta5")]
+    FrameBeta5,
+}
+
+/// The extensions that files of a format have, the usual one first.
+const EXTENSIONS: [(FileFormat, &str); 9] = [
+    (FileFormat::B2frame, "b2frame"),
+    (FileFormat::Sframe, "sframe"),
+    (FileFormat::B2nd, "b2nd"),
+    (FileFormat::Blp, "blp"),
+    (FileFormat::Chunk, "b2chunk"),
+    (FileFormat::Chunk, "chunk"),
+    (FileFormat::Blosc1, "blosc1"),
+    (FileFormat::Blosc1, "blosc"),
+    (FileFormat::Packed, "b2packed"),
+];
+
+impl FileFormat {
+    /// The name on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// The format that the extension of `path` stands for.
+    pub(crate) fn of_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        EXTENSIONS.iter().find(|(_, known)| *known == extension).map(|(format, _)| *format)
+    }
+
+    /// The extension that files of this format get.
+    pub(crate) fn extension(self) -> &'static str {
+        EXTENSIONS.iter().find(|(format, _)| *format == self).map_or("b2frame", |(_, extension)| extension)
+    }
+
+    /// `path` with the extension of this format behind what it has.
+    pub(crate) fn name_for(self, path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".");
+        name.push(self.extension());
+        PathBuf::from(name)
+    }
+
+    /// Whether it is one chunk and nothing else.
+    pub(crate) fn is_chunk(self) -> bool {
+        matches!(self, Self::Chunk | Self::Blosc1)
+    }
+
+    /// The format of a frame.
+    pub(crate) fn of_frame(frame: &Frame) -> Self {
+        match (frame.version(), frame.layout()) {
+            (FrameVersion::Early(EarlyFrame::Beta1), _) => Self::FrameBeta1,
+            (FrameVersion::Early(EarlyFrame::Beta5), _) => Self::FrameBeta5,
+            _ if is_array(frame) => Self::B2nd,
+            (FrameVersion::Current(_), FrameLayout::Sparse) => Self::Sframe,
+            (FrameVersion::Current(_), FrameLayout::Contiguous) => Self::B2frame,
+        }
+    }
+}
+
+/// The metalayer that makes a frame an array, under its name of today and its first.
+pub(crate) const ARRAY_LAYERS: [&str; 2] = ["b2nd", "caterva"];
+
+/// Whether a frame holds an array.
+pub(crate) fn is_array(frame: &Frame) -> bool {
+    ARRAY_LAYERS.iter().any(|name| frame.metalayers().get(name).is_some())
+}
+
+/// `path` without the extension of a Blosc file, if it has one.
+pub(crate) fn without_extension(path: &Path) -> Option<PathBuf> {
+    FileFormat::of_path(path).map(|_| path.with_extension(""))
+}

@@ -1,0 +1,161 @@
+//! What is known about a file, for people to read.
+
+use crate::encoding::split_name;
+use crate::facts::{ChunkFacts, Examined, Facts, names, ratio, special_name};
+use crate::size;
+use blosc_oxide::Result;
+use std::fmt::Write as _;
+
+/// How many cells the bar has.
+const CELLS: u64 = 64;
+/// How many chunks are looked at for the bar.
+const MAX_LOOKS: u64 = 1024;
+
+/// The summary of a file.
+pub(crate) fn summary(name: &str, facts: &Facts) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{name}");
+    for (label, value) in lines(facts) {
+        let _ = writeln!(text, "  {label:<14}{value}");
+    }
+    text
+}
+
+fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
+        ("format", format_line(facts)),
+        ("data", format!("{} bytes ({})", facts.nbytes, size::display(facts.nbytes))),
+        ("compressed", compressed_line(facts)),
+    ];
+    if let (Some(shape), Some(dtype)) = (&facts.shape, &facts.dtype) {
+        let order = if facts.order == Some("F") { ", Fortran order" } else { "" };
+        lines.push(("array", format!("{} of {dtype}{order}", lengths(shape))));
+    }
+    if let (Some(chunks), Some(blocks)) = (&facts.chunks, &facts.blocks) {
+        lines.push(("cut into", format!("chunks of {}, blocks of {}", lengths(chunks), lengths(blocks))));
+    }
+    lines.push(("items", format!("{} bytes each", facts.typesize)));
+    lines.push(("chunks", chunks_line(facts)));
+    if let Some(codec) = facts.codec {
+        let level = facts.level.map_or_else(String::new, |level| format!(", level {level}"));
+        let dict = if facts.has_dict { ", with dictionaries" } else { "" };
+        lines.push(("codec", format!("{codec}{level}{dict}")));
+    }
+    let filters = names(&facts.filters);
+    lines.push(("filters", if filters.is_empty() { "none".to_owned() } else { filters.join(", ") }));
+    if let Some(split) = facts.split {
+        lines.push(("split", split_name(split).to_owned()));
+    }
+    lines.push(("checksum", facts.checksum.clone().unwrap_or_else(|| "none".to_owned())));
+    for (label, layers) in [("metalayers", &facts.metalayers), ("vlmetalayers", &facts.vlmetalayers)] {
+        if !layers.is_empty() {
+            let layers: Vec<String> = layers.iter().map(|(name, nbytes)| format!("{name} ({nbytes} bytes)")).collect();
+            lines.push((label, layers.join(", ")));
+        }
+    }
+    if let Some(metadata) = &facts.metadata {
+        lines.push(("metadata", metadata.clone()));
+    }
+    if let Some(dead) = facts.dead_bytes.filter(|&dead| dead > 0) {
+        lines.push(("dead bytes", format!("{dead} ({}); `blosc compact` gives them back", size::display(dead))));
+    }
+    lines
+}
+
+fn format_line(facts: &Facts) -> String {
+    let layout = if facts.layout == Some("sparse") && facts.format.name() != "sframe" { ", sparse" } else { "" };
+    format!("{}, version {}{layout}", facts.format.name(), facts.version)
+}
+
+fn compressed_line(facts: &Facts) -> String {
+    let ratio =
+        ratio(facts.nbytes, facts.cbytes).map_or_else(String::new, |ratio| format!(", {ratio:.2} times smaller"));
+    format!("{} bytes ({}){ratio}", facts.cbytes, size::display(facts.cbytes))
+}
+
+fn chunks_line(facts: &Facts) -> String {
+    let mut line = facts.nchunks.to_string();
+    match facts.chunksize {
+        Some(size) => {
+            let _ = write!(line, " of {size} bytes");
+        }
+        None if facts.nchunks > 0 => line.push_str(" of different sizes"),
+        None => {}
+    }
+    match facts.blocksize {
+        Some(size) => {
+            let _ = write!(line, ", blocks of {size}");
+        }
+        None if facts.has_vlblocks => line.push_str(", blocks of different sizes"),
+        None => {}
+    }
+    for (name, count) in facts.specials.named().into_iter().filter(|(_, count)| *count > 0) {
+        let _ = write!(line, ", {count} of {name}");
+    }
+    line
+}
+
+fn lengths(lengths: &[u64]) -> String {
+    if lengths.is_empty() {
+        return "one item".to_owned();
+    }
+    lengths.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+/// A line for each chunk.
+pub(crate) fn chunk_line(chunk: &ChunkFacts) -> String {
+    let offset = chunk.offset.map_or_else(|| "-".to_owned(), |offset| offset.to_string());
+    let ratio = ratio(chunk.nbytes, chunk.cbytes).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+    let codec = chunk.codec.map_or_else(|| "-".to_owned(), |codec| codec.to_string());
+    let filters = names(&chunk.filters);
+    let filters = if filters.is_empty() { "-".to_owned() } else { filters.join(",") };
+    let special = chunk.special.map_or("-", special_name);
+    let index = chunk.index;
+    format!(
+        "  {index:>8} {offset:>12} {:>11} {:>11} {ratio:>8}  {codec:<8} {filters:<20} {special}",
+        chunk.nbytes, chunk.cbytes
+    )
+}
+
+/// What stands above those lines.
+pub(crate) fn chunk_heading() -> String {
+    let (index, offset, nbytes, cbytes) = ("chunk", "offset", "nbytes", "cbytes");
+    format!(
+        "  {index:>8} {offset:>12} {nbytes:>11} {cbytes:>11} {:>8}  {:<8} {:<20} special",
+        "ratio", "codec", "filters"
+    )
+}
+
+/// A coloured bar of how well each part of the file is compressed: full and red where it is not, low and green where
+/// it is well.
+pub(crate) fn bar(facts: &Facts, examined: &Examined) -> Result<Option<String>> {
+    let cells = facts.nchunks.min(CELLS);
+    if cells < 2 {
+        return Ok(None);
+    }
+    let looks = (MAX_LOOKS / cells).max(1);
+    let mut bar = String::from("  ");
+    for cell in 0..cells {
+        let (from, to) = (cell * facts.nchunks / cells, (cell + 1) * facts.nchunks / cells);
+        let step = ((to - from) / looks).max(1);
+        let (mut nbytes, mut cbytes) = (0_u64, 0_u64);
+        for index in (from..to).step_by(usize::try_from(step).unwrap_or(1)) {
+            let chunk = examined.chunk(index)?;
+            nbytes += chunk.nbytes;
+            cbytes += chunk.cbytes;
+        }
+        bar.push_str(&cell_text(nbytes, cbytes));
+    }
+    bar.push_str("\x1b[0m");
+    Ok(Some(bar))
+}
+
+fn cell_text(nbytes: u64, cbytes: u64) -> String {
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    // Colours of the usual 256, from green over yellow to red.
+    const COLOURS: [u8; 8] = [46, 82, 118, 154, 220, 214, 208, 196];
+    let eighth = u128::from(cbytes) * 8 / u128::from(nbytes.max(1));
+    let level = usize::try_from(eighth).unwrap_or(7).min(7);
+    format!("\x1b[38;5;{}m{}", COLOURS[level], LEVELS[level])
+}

@@ -1,0 +1,56 @@
+//! The `blosc` command: one program for every Blosc file.
+#![forbid(unsafe_code)]
+
+mod array;
+mod cli;
+mod commands;
+mod copying;
+mod encoding;
+mod facts;
+mod failure;
+mod format;
+mod info_text;
+mod input;
+mod json;
+mod metadata;
+mod output;
+mod progress;
+mod reading;
+mod sink;
+mod size;
+mod slabs;
+mod source;
+mod terminal;
+mod tree;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    match commands::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Help is no error; everything else that is wrong with the arguments is one of usage, told in one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Whoever asked for help and closed the pipe has seen enough.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(failure::USAGE);
+    }
+    let text = error.render().to_string();
+    let cause = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let words: Vec<&str> = cause.flat_map(str::split_whitespace).collect();
+    failure::Failure::usage(format!("{}; try --help", words.join(" ").trim_start_matches("error: "))).report()
+}

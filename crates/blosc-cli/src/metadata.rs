@@ -1,0 +1,124 @@
+//! What files say beyond their data, in a form that every format can give and take.
+
+use crate::format;
+use crate::source::Source;
+use blosc_oxide::bloscpack::{ItemOrder, NumpyArray};
+use blosc_oxide::{Frame, NdArray, PackedSpecial, SuperChunk};
+
+/// The metalayer that holds what is metadata in a Bloscpack file: a JSON text, often the description of an array.
+pub(crate) const JSON_LAYER: &str = "bloscpack";
+/// The one variable-length metalayer that early frames and packed super-chunks have a place for.
+pub(crate) const USER_LAYER: &str = "usermeta";
+/// What a packed super-chunk has besides, if it is no JSON.
+const PACKED_LAYER: &str = "metadata";
+
+/// Named contents.
+pub(crate) type Layers = Vec<(String, Vec<u8>)>;
+
+/// All metadata of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Metadata {
+    /// Metalayers, but for those that describe an array.
+    pub(crate) layers: Layers,
+    /// Variable-length metalayers.
+    pub(crate) vllayers: Layers,
+    /// A JSON text: the metadata of Bloscpack.
+    pub(crate) json: Option<String>,
+}
+
+impl Metadata {
+    /// The metadata of an array's description alone.
+    pub(crate) fn of_array(array: &NumpyArray) -> Self {
+        Self { json: Some(array.to_json()), ..Self::default() }
+    }
+
+    /// The metadata of a file.
+    pub(crate) fn of(source: &Source) -> blosc_oxide::Result<Self> {
+        Ok(match source {
+            Source::Chunk(_) => Self::default(),
+            Source::Frame(frame) => Self::of_super_chunk(frame)?,
+            Source::Bloscpack(file) => {
+                Self { json: file.metadata().map(|metadata| metadata.text().to_owned()), ..Self::default() }
+            }
+            Source::Packed(packed) => {
+                let mut metadata = Self::default();
+                if let Some(content) = packed.special(PackedSpecial::UserData)? {
+                    metadata.set_vllayer(USER_LAYER, content);
+                }
+                if let Some(content) = packed.special(PackedSpecial::Metadata)? {
+                    metadata.set_vllayer(PACKED_LAYER, content);
+                    metadata.take_json(PACKED_LAYER);
+                }
+                metadata
+            }
+        })
+    }
+
+    /// The metadata of a super-chunk.
+    fn of_super_chunk(sc: &SuperChunk) -> blosc_oxide::Result<Self> {
+        let mut metadata = Self::default();
+        for (name, content) in sc.metalayers().iter().filter(|(name, _)| !format::ARRAY_LAYERS.contains(name)) {
+            metadata.layers.push((name.to_owned(), content.to_vec()));
+        }
+        for name in sc.vlmetalayers().names() {
+            metadata.vllayers.push((name.to_owned(), sc.vlmetalayers().get(name)?.unwrap_or_default()));
+        }
+        metadata.take_json(JSON_LAYER);
+        Ok(metadata)
+    }
+
+    /// Adds what an array says about itself.
+    pub(crate) fn describe(&mut self, array: &NdArray) {
+        let shape = array.shape().to_vec();
+        let anonymous = format!("|V{}", array.geometry().typesize());
+        let described = NumpyArray::new(array.dtype(), shape.clone(), ItemOrder::C)
+            .ok()
+            .filter(|described| described.itemsize() == array.geometry().typesize())
+            .or_else(|| NumpyArray::new(&anonymous, shape, ItemOrder::C).ok());
+        if let Some(described) = described {
+            self.json = Some(described.to_json());
+        }
+    }
+
+    /// The array that the metadata describes.
+    pub(crate) fn array(&self) -> Option<NumpyArray> {
+        self.json.as_deref().and_then(|json| NumpyArray::from_json(json).ok().flatten())
+    }
+
+    /// Adds a metalayer, or replaces it.
+    pub(crate) fn set_layer(&mut self, name: &str, content: Vec<u8>) {
+        set(&mut self.layers, name, content);
+        self.take_json(JSON_LAYER);
+    }
+
+    /// Adds a variable-length metalayer, or replaces it.
+    pub(crate) fn set_vllayer(&mut self, name: &str, content: Vec<u8>) {
+        set(&mut self.vllayers, name, content);
+        self.take_json(JSON_LAYER);
+    }
+
+    /// Makes a layer of this name the JSON text, if it is one.
+    fn take_json(&mut self, name: &str) {
+        for layers in [&mut self.vllayers, &mut self.layers] {
+            let Some(place) = layers.iter().position(|(other, _)| other == name) else { continue };
+            if let Ok(text) = std::str::from_utf8(&layers[place].1)
+                && NumpyArray::from_json(text).is_ok()
+            {
+                self.json = Some(text.to_owned());
+                layers.remove(place);
+            }
+        }
+    }
+}
+
+fn set(layers: &mut Layers, name: &str, content: Vec<u8>) {
+    match layers.iter_mut().find(|(other, _)| other == name) {
+        Some((_, old)) => *old = content,
+        None => layers.push((name.to_owned(), content)),
+    }
+}
+
+/// The description of the array that a frame says it holds, if it is no array itself.
+pub(crate) fn described_array(frame: &Frame) -> Option<NumpyArray> {
+    Metadata::of_super_chunk(frame).ok()?.array()
+}

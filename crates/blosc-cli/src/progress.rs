@@ -1,0 +1,153 @@
+//! How far long work has come: a line on the terminal, rewritten some times a second.
+
+use crate::size;
+use crate::terminal;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Short work shows nothing.
+const PATIENCE: Duration = Duration::from_millis(400);
+const INTERVAL: Duration = Duration::from_millis(100);
+const BAR: usize = 24;
+
+/// What is shown.
+pub(crate) struct Task {
+    /// What is done, such as "compressing".
+    pub(crate) verb: &'static str,
+    /// How many plain bytes there are, if it is known.
+    pub(crate) total: Option<u64>,
+    /// The file that is written, whose length tells the ratio.
+    pub(crate) compressed: Option<PathBuf>,
+}
+
+/// Counts bytes and shows how many there were.
+pub(crate) struct Progress {
+    done: Arc<AtomicU64>,
+    shower: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    /// Starts to show `task`, if it may be and standard error is a terminal.
+    pub(crate) fn start(task: Task, may_show: bool) -> Self {
+        let done = Arc::new(AtomicU64::new(0));
+        let shower = (may_show && terminal::stderr_is_terminal()).then(|| {
+            let (stop, stopped) = mpsc::channel();
+            let done = Arc::clone(&done);
+            (stop, std::thread::spawn(move || show(&task, &done, &stopped)))
+        });
+        Self { done, shower }
+    }
+
+    /// `inner`, whose bytes count when they are read.
+    pub(crate) fn reading<R>(&self, inner: R) -> Counted<R> {
+        Counted { inner, done: Arc::clone(&self.done) }
+    }
+
+    /// `inner`, whose bytes count when they are written.
+    pub(crate) fn writing<W>(&self, inner: W) -> Counted<W> {
+        Counted { inner, done: Arc::clone(&self.done) }
+    }
+
+    /// How many bytes there were.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.shower.take() {
+            drop(stop);
+            // It only prints; a panic in it is none of ours.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn show(task: &Task, done: &AtomicU64, stopped: &mpsc::Receiver<()>) {
+    let start = Instant::now();
+    let mut is_shown = false;
+    while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        if start.elapsed() >= PATIENCE {
+            // A terminal that cannot be written to shows nothing.
+            let _ =
+                write!(io::stderr().lock(), "\r\x1b[K{}", line(task, done.load(Ordering::Relaxed), start.elapsed()));
+            is_shown = true;
+        }
+    }
+    if is_shown {
+        let _ = write!(io::stderr().lock(), "\r\x1b[K");
+    }
+}
+
+/// One line: verb, bar, amount, speed and ratio.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn line(task: &Task, done: u64, elapsed: Duration) -> String {
+    let speed = size::display(per_second(done, elapsed));
+    let amount = match task.total {
+        Some(total) => format!("{} {} of {}", bar(done, total), size::display(done), size::display(total)),
+        None => size::display(done),
+    };
+    let written = task.compressed.as_ref().and_then(|path| path.metadata().ok()).map_or(0, |meta| meta.len());
+    let ratio = if written > 0 { format!(", ratio {:.2}", done as f64 / written as f64) } else { String::new() };
+    format!("{} {amount}, {speed}/s{ratio}", task.verb)
+}
+
+fn per_second(done: u64, elapsed: Duration) -> u64 {
+    u64::try_from(u128::from(done) * 1000 / elapsed.as_millis().max(1)).unwrap_or(u64::MAX)
+}
+
+fn bar(done: u64, total: u64) -> String {
+    let share = u128::from(done.min(total)) * BAR as u128 / u128::from(total.max(1));
+    let full = usize::try_from(share).unwrap_or(BAR);
+    format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
+}
+
+/// Bytes that are counted on their way.
+pub(crate) struct Counted<I> {
+    inner: I,
+    done: Arc<AtomicU64>,
+}
+
+impl<I> Counted<I> {
+    fn add(&self, count: usize) -> usize {
+        self.done.fetch_add(count as u64, Ordering::Relaxed);
+        count
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map(|count| self.add(count))
+    }
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.inner.write(buffer).map(|count| self.add(count))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_amount_speed_and_ratio() {
+        let task = Task { verb: "compressing", total: Some(4 << 20), compressed: None };
+        let text = line(&task, 1 << 20, Duration::from_secs(2));
+        assert_eq!(text, "compressing [######------------------] 1.00 MiB of 4.00 MiB, 512 KiB/s");
+        assert!(
+            line(&Task { total: None, ..task }, 1 << 20, Duration::from_secs(1)).starts_with("compressing 1.00 MiB,")
+        );
+    }
+}

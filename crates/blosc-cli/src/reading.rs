@@ -1,0 +1,167 @@
+//! The plain data of a file of any format: all of it or a part, in order, never all at once.
+
+use crate::facts::Examined;
+use crate::slabs::Slabs;
+use crate::source::{ChunkFile, Source};
+use blosc_oxide::{Decompressor, NdArray, Result};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+/// How much is asked of a file at a time.
+const PIECE: usize = 8 << 20;
+/// How much of an array may be in memory at a time.
+const SLAB: u64 = 64 << 20;
+
+/// The data of a file.
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
+pub(crate) enum Plain {
+    /// One that is not an array.
+    Flat(Source),
+    /// An array, in C order.
+    Array(NdArray),
+}
+
+impl Plain {
+    /// The data of `source`.
+    pub(crate) fn new(source: Source) -> Result<Self> {
+        Ok(match source.into_array()? {
+            Ok(array) => Self::Array(array),
+            Err(source) => Self::Flat(source),
+        })
+    }
+
+    /// How much data there is.
+    pub(crate) fn nbytes(&self) -> Result<u64> {
+        Ok(match self {
+            Self::Array(array) => array.geometry().nitems().saturating_mul(array.geometry().typesize() as u64),
+            Self::Flat(Source::Chunk(chunk)) => chunk.header.nbytes() as u64,
+            Self::Flat(Source::Frame(frame)) => frame.nbytes(),
+            Self::Flat(Source::Packed(packed)) => packed.nbytes()?,
+            Self::Flat(Source::Bloscpack(file)) => file.nbytes()?,
+        })
+    }
+
+    /// Writes everything to `out`.
+    pub(crate) fn write_to(&self, mut out: impl Write + Send) -> Result<()> {
+        match self {
+            Self::Array(array) => {
+                let slabs = Slabs::new(array.geometry(), SLAB);
+                slabs.all().try_for_each(|slab| Ok(out.write_all(&array.slice(&slab.picks)?)?))
+            }
+            Self::Flat(Source::Chunk(chunk)) => Ok(out.write_all(&chunk.decompress()?)?),
+            Self::Flat(Source::Frame(frame)) => frame.write_to(0..frame.nbytes(), out),
+            Self::Flat(Source::Packed(packed)) => packed.chunks().try_for_each(|data| Ok(out.write_all(&data?)?)),
+            Self::Flat(Source::Bloscpack(file)) => file.copy_to(out).map(|_| ()),
+        }
+    }
+
+    /// Writes a range of bytes to `out`.
+    pub(crate) fn write_range(&self, range: Range<u64>, mut out: impl Write + Send) -> Result<()> {
+        if let Self::Flat(Source::Frame(frame)) = self {
+            return frame.write_to(range, out);
+        }
+        let mut at = range.start;
+        while at < range.end {
+            let end = range.end.min(at.saturating_add(PIECE as u64));
+            out.write_all(&self.bytes(at..end)?)?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// A range of bytes that is short enough for memory.
+    fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>> {
+        match self {
+            Self::Array(array) => array_bytes(array, range),
+            Self::Flat(Source::Chunk(chunk)) => chunk.bytes(range),
+            Self::Flat(Source::Frame(frame)) => frame.bytes(range),
+            Self::Flat(Source::Packed(packed)) => packed.bytes(range),
+            Self::Flat(Source::Bloscpack(file)) => file.read_range(range),
+        }
+    }
+
+    /// The data as something to be read from.
+    pub(crate) fn into_reader(self) -> Result<PlainReader> {
+        let nbytes = self.nbytes()?;
+        Ok(PlainReader { plain: self, nbytes, at: 0, piece: Vec::new(), used: 0 })
+    }
+}
+
+impl From<Examined> for Plain {
+    fn from(examined: Examined) -> Self {
+        match examined {
+            Examined::Array(array) => Self::Array(array),
+            Examined::Flat(source) => Self::Flat(source),
+        }
+    }
+}
+
+impl ChunkFile {
+    fn decompressor(&self) -> Decompressor {
+        Decompressor::new().with_limits(self.limits).with_threads(self.threads.clone())
+    }
+
+    /// All of its data.
+    pub(crate) fn decompress(&self) -> Result<Vec<u8>> {
+        self.decompressor().decompress(&self.bytes)
+    }
+
+    fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>> {
+        let inside = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        let chunk = blosc_oxide::Chunk::parse(&self.bytes)?;
+        self.decompressor().bytes(&chunk, inside(range.start)..inside(range.end))
+    }
+}
+
+/// The part of the slabs that is wanted.
+fn array_bytes(array: &NdArray, range: Range<u64>) -> Result<Vec<u8>> {
+    let mut data = Vec::new();
+    for slab in Slabs::new(array.geometry(), SLAB).covering(range.clone()) {
+        let bytes = array.slice(&slab.picks)?;
+        let end = slab.start + bytes.len() as u64;
+        let inside = |position: u64| usize::try_from(position.clamp(slab.start, end) - slab.start).unwrap_or(0);
+        data.extend_from_slice(&bytes[inside(range.start)..inside(range.end)]);
+    }
+    Ok(data)
+}
+
+/// The data of a file, read piece by piece.
+pub(crate) struct PlainReader {
+    plain: Plain,
+    nbytes: u64,
+    at: u64,
+    piece: Vec<u8>,
+    used: usize,
+}
+
+impl PlainReader {
+    /// Gets the next piece: as much as is cheap to get.
+    fn refill(&mut self) -> Result<()> {
+        self.piece = match &self.plain {
+            Plain::Array(array) => {
+                let slabs = Slabs::new(array.geometry(), SLAB);
+                match slabs.covering(self.at..self.nbytes).next() {
+                    Some(slab) => array.slice(&slab.picks)?,
+                    None => Vec::new(),
+                }
+            }
+            Plain::Flat(Source::Chunk(chunk)) => chunk.decompress()?,
+            flat @ Plain::Flat(_) => flat.bytes(self.at..self.nbytes.min(self.at.saturating_add(PIECE as u64)))?,
+        };
+        self.at = self.at.saturating_add(self.piece.len() as u64);
+        self.used = 0;
+        Ok(())
+    }
+}
+
+impl Read for PlainReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.used == self.piece.len() && self.at < self.nbytes {
+            self.refill().map_err(io::Error::other)?;
+        }
+        let count = buffer.len().min(self.piece.len() - self.used);
+        buffer[..count].copy_from_slice(&self.piece[self.used..self.used + count]);
+        self.used += count;
+        Ok(count)
+    }
+}

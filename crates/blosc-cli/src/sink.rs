@@ -1,0 +1,213 @@
+//! Writing a file of any format from plain data.
+
+use crate::array;
+use crate::encoding::Recipe;
+use crate::failure::{At, Failure, Outcome};
+use crate::format::FileFormat;
+use crate::metadata::{JSON_LAYER, Metadata, USER_LAYER};
+use crate::output::Output;
+use blosc_oxide::bloscpack::{BloscpackOptions, BloscpackWriter, NumpyArray};
+use blosc_oxide::{
+    ArrayOptions, Compressor, Durability, EarlyFrame, ErrorKind, FileStorage, Frame, FrameLayout, FrameOptions,
+    MAX_NBYTES, NdArray, PackedOptions, PackedSpecial, PackedWriter, SuperChunk,
+};
+use std::fs::File;
+use std::io::{Cursor, Read, Write};
+use std::path::Path;
+
+/// Plain data.
+pub(crate) type Data<'a> = Box<dyn Read + Send + 'a>;
+
+/// Writes a new file at `path`.
+pub(crate) fn write(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+    match recipe.format {
+        FileFormat::B2frame | FileFormat::Sframe => write_frame(recipe, data, path),
+        FileFormat::B2nd => write_array(recipe, data, path),
+        FileFormat::Blp => write_bloscpack(recipe, data, path),
+        FileFormat::Chunk | FileFormat::Blosc1 => write_chunk(recipe, data, path),
+        FileFormat::Packed => write_packed(recipe, data, path),
+        FileFormat::FrameBeta1 => write_early(recipe, EarlyFrame::Beta1, data, path),
+        FileFormat::FrameBeta5 => write_early(recipe, EarlyFrame::Beta5, data, path),
+    }
+}
+
+/// Writes a Bloscpack file to a stream.
+pub(crate) fn stream(recipe: &Recipe, data: Data<'_>, out: impl Write) -> Outcome {
+    let mut writer = BloscpackWriter::to_stream(out, &bloscpack_options(recipe))?;
+    writer.push_all(data)?;
+    writer.finish()?;
+    Ok(())
+}
+
+/// How a frame is kept while it is made: the file counts when it is renamed, so nothing needs to last before.
+pub(crate) fn frame_options(recipe: &Recipe) -> FrameOptions {
+    let layout = if recipe.format == FileFormat::Sframe { FrameLayout::Sparse } else { FrameLayout::Contiguous };
+    let options = FrameOptions::new(recipe.options.clone());
+    options.layout(layout).durability(Durability::None).checksums(recipe.has_xxh3)
+}
+
+/// The same with the metalayers.
+pub(crate) fn with_layers(options: FrameOptions, metadata: &Metadata) -> FrameOptions {
+    metadata.layers.iter().fold(options, |options, (name, content)| options.metalayer(name, content.as_slice()))
+}
+
+fn write_frame(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+    let mut frame = Frame::create(path, with_layers(frame_options(recipe), &recipe.metadata))?;
+    frame.extend_from(data, recipe.chunk_size)?;
+    add_vllayers(&mut frame, &recipe.metadata, true)?;
+    frame.commit()?;
+    Ok(())
+}
+
+/// Adds the variable-length metalayers, and the JSON text if it is not told otherwise already.
+pub(crate) fn add_vllayers(sc: &mut SuperChunk, metadata: &Metadata, has_json: bool) -> Outcome {
+    let json = metadata.json.iter().filter(|_| has_json).map(|json| (JSON_LAYER, json.as_bytes()));
+    let layers = metadata.vllayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()));
+    for (name, content) in layers.chain(json) {
+        sc.vlmetalayers_mut().add(name, content)?;
+    }
+    Ok(())
+}
+
+fn write_array(recipe: &Recipe, mut data: Data<'_>, path: &Path) -> Outcome {
+    let array = described_array(recipe)?;
+    let mut options = ArrayOptions::new(array.shape(), recipe.options.clone())
+        .frame(with_layers(frame_options(recipe), &recipe.metadata));
+    if let Some(chunks) = &recipe.chunks {
+        options = options.chunks(chunks);
+    }
+    if let Some(blocks) = &recipe.blocks {
+        options = options.blocks(blocks);
+    }
+    let wrong =
+        |how: &str| Failure::usage(format!("an array of {} bytes is described, there are {how}", array.nbytes()));
+    let mut header = Vec::new();
+    array.write_npy_header(&mut header)?;
+    let made = NdArray::from_npy_stream(path, Cursor::new(header).chain(&mut data), &options);
+    let target =
+        made.map_err(|error| if error.kind() == ErrorKind::Truncated { wrong("fewer") } else { error.into() })?;
+    if data.read(&mut [0])? > 0 {
+        return Err(wrong("more"));
+    }
+    let mut sc = target.into_super_chunk();
+    add_vllayers(&mut sc, &recipe.metadata, recipe.metadata.array().is_none())?;
+    sc.commit()?;
+    Ok(())
+}
+
+/// The array as it was described; else all items in one row.
+fn described_array(recipe: &Recipe) -> Outcome<NumpyArray> {
+    if let Some(array) = &recipe.array {
+        return Ok(array.clone());
+    }
+    array::described(&array::default_dtype(recipe.typesize), None, recipe.nbytes)
+}
+
+/// How a Bloscpack file is written.
+pub(crate) fn bloscpack_options(recipe: &Recipe) -> BloscpackOptions {
+    let mut options = BloscpackOptions::new(recipe.options.clone()).chunk_size(recipe.chunk_size).nbytes(recipe.nbytes);
+    if let Some(version) = recipe.version {
+        options = options.version(version);
+    }
+    if let Some(checksum) = recipe.checksum {
+        options = options.checksum(checksum);
+    }
+    if let Some(json) = recipe.blp_metadata() {
+        options = options.metadata(json);
+    }
+    options
+}
+
+fn write_bloscpack(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+    let mut storage = FileStorage::create_new(path)?;
+    let mut writer = BloscpackWriter::to_storage(&mut storage, &bloscpack_options(recipe))?;
+    writer.push_all(data)?;
+    writer.finish()?;
+    Ok(())
+}
+
+fn write_chunk(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+    let mut plain = Vec::new();
+    data.take(MAX_NBYTES as u64 + 1).read_to_end(&mut plain)?;
+    if plain.len() > MAX_NBYTES {
+        return Err(Failure::usage(format!(
+            "a chunk holds up to {MAX_NBYTES} bytes, the data has more; write b2frame"
+        )));
+    }
+    let chunk = Compressor::new(recipe.options.clone())?.compress(&plain)?;
+    File::create_new(path)?.write_all(&chunk)?;
+    Ok(())
+}
+
+fn write_packed(recipe: &Recipe, mut data: Data<'_>, path: &Path) -> Outcome {
+    let mut options = PackedOptions::new(recipe.typesize)
+        .codec(recipe.codec)
+        .level(recipe.level)
+        .filters(recipe.filters.iter().copied())
+        .threads(recipe.threads.clone());
+    if let Some(json) = &recipe.metadata.json {
+        options = options.special(PackedSpecial::Metadata, json.as_bytes());
+    }
+    if let Some((_, content)) = recipe.metadata.vllayers.iter().find(|(name, _)| name == USER_LAYER) {
+        options = options.special(PackedSpecial::UserData, content.as_slice());
+    }
+    let storage = FileStorage::create_new(path)?;
+    let mut writer = PackedWriter::create_in(storage, options)?.with_durability(Durability::None);
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        data.by_ref().take(recipe.chunk_size as u64).read_to_end(&mut buffer)?;
+        if buffer.is_empty() {
+            break;
+        }
+        writer.append(&buffer)?;
+    }
+    writer.commit()?;
+    Ok(())
+}
+
+/// Early frames are written from a frame of today.
+fn write_early(recipe: &Recipe, format: EarlyFrame, data: Data<'_>, path: &Path) -> Outcome {
+    let scratch = Output::scratch();
+    let mut frame = Frame::create(scratch.path(), with_layers(frame_options(recipe), &recipe.metadata))?;
+    frame.extend_from(data, recipe.chunk_size)?;
+    if let Some(json) = &recipe.metadata.json {
+        frame.metalayers_mut().add(JSON_LAYER, json.as_bytes())?;
+    }
+    let user = recipe.metadata.vllayers.iter().find(|(name, _)| name == USER_LAYER && format == EarlyFrame::Beta5);
+    if let Some((name, content)) = user {
+        frame.vlmetalayers_mut().add(name, content)?;
+    }
+    frame.commit()?;
+    let file = File::create_new(path).at_path(path)?;
+    frame.write_early(format, std::io::BufWriter::new(file))?;
+    Ok(())
+}
+
+impl Recipe {
+    /// The metadata of a Bloscpack file: an array's description, or any other JSON text.
+    fn blp_metadata(&self) -> Option<String> {
+        let has_place = self.version.is_none_or(|version| version.number() == 3);
+        let array = self.array.as_ref().map(NumpyArray::to_json);
+        self.metadata.json.clone().or(array).filter(|_| has_place)
+    }
+
+    /// What the format has no place for, in words.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        let names = |layers: &[(String, Vec<u8>)], kept: &str| {
+            layers.iter().map(|(name, _)| name.clone()).filter(|name| name != kept).collect::<Vec<_>>()
+        };
+        let Metadata { layers, vllayers, json } = &self.metadata;
+        match self.format {
+            FileFormat::B2frame | FileFormat::Sframe | FileFormat::B2nd => Vec::new(),
+            FileFormat::FrameBeta5 => names(vllayers, USER_LAYER),
+            FileFormat::FrameBeta1 => names(vllayers, ""),
+            FileFormat::Packed => [names(layers, ""), names(vllayers, USER_LAYER)].concat(),
+            FileFormat::Blp => [names(layers, ""), names(vllayers, "")].concat(),
+            FileFormat::Chunk | FileFormat::Blosc1 => {
+                let json = json.iter().map(|_| "the description of the data".to_owned()).collect();
+                [names(layers, ""), names(vllayers, ""), json].concat()
+            }
+        }
+    }
+}

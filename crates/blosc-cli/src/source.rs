@@ -1,0 +1,158 @@
+//! A Blosc file of any format, recognised by its content.
+
+use crate::cli::Global;
+use crate::failure::{At, Failure, Outcome};
+use crate::format::{self, FileFormat};
+use crate::input;
+use blosc_oxide::bloscpack::ReadOptions;
+use blosc_oxide::{
+    Bloscpack, Chunk, Container, Frame, FrameOptions, Header, Limits, NdArray, Options, PackedSuperChunk, ReadAt,
+    Threads,
+};
+use std::io;
+use std::path::Path;
+
+/// Bytes of any origin.
+type Bytes = Box<dyn ReadAt>;
+
+/// An open file.
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
+pub(crate) enum Source {
+    /// One chunk, as bytes that parse as one.
+    Chunk(ChunkFile),
+    /// A frame: contiguous, sparse or early, perhaps an array.
+    Frame(Frame),
+    /// A packed super-chunk.
+    Packed(PackedSuperChunk<Bytes>),
+    /// A Bloscpack file.
+    Bloscpack(Bloscpack<Bytes>),
+}
+
+/// A file that is one chunk.
+#[derive(Debug)]
+pub(crate) struct ChunkFile {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) header: Header,
+    pub(crate) limits: Limits,
+    pub(crate) threads: Threads,
+}
+
+/// How files are opened.
+#[derive(Debug, Clone)]
+pub(crate) struct Opening {
+    limits: Limits,
+    threads: Threads,
+    offset: u64,
+}
+
+impl Opening {
+    /// As the options say.
+    pub(crate) fn new(global: &Global) -> Self {
+        Self { limits: global.limits(), threads: global.threads(), offset: 0 }
+    }
+
+    /// The same for something that starts at `offset` of a larger file.
+    pub(crate) fn at_offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Opens the file at `path`, `-` being standard input.
+    pub(crate) fn open(&self, path: &Path) -> Outcome<Source> {
+        let place = input::shown(path);
+        if path.is_dir() {
+            return self.open_directory(path);
+        }
+        self.open_bytes(input::random(path)?, &place)
+    }
+
+    /// Opens what `bytes` hold; `place` is what messages call it.
+    pub(crate) fn open_bytes(&self, bytes: Bytes, place: &str) -> Outcome<Source> {
+        let container = Container::of(&*bytes, self.offset).in_data(place)?;
+        let container = container.ok_or_else(|| unknown(place, self.offset))?;
+        self.open_as(container, bytes).in_data(place)
+    }
+
+    fn open_directory(&self, path: &Path) -> Outcome<Source> {
+        if Container::at(path).at_path(path)?.is_none() {
+            return Err(Failure::data(format!("{}: a directory without a sparse frame in it", path.display())));
+        }
+        Frame::open_with(path, self.frame_options()).map(Source::Frame).in_data(path.display())
+    }
+
+    fn open_as(&self, container: Container, bytes: Bytes) -> blosc_oxide::Result<Source> {
+        Ok(match container {
+            Container::Frame => Source::Frame(Frame::open_at(bytes, self.offset, self.frame_options())?),
+            Container::Packed => {
+                let packed = PackedSuperChunk::open_with_limits(self.part(bytes), self.limits)?;
+                Source::Packed(packed.with_threads(self.threads.clone()))
+            }
+            Container::Bloscpack => {
+                let options = ReadOptions::new().limits(self.limits).threads(self.threads.clone());
+                Source::Bloscpack(Bloscpack::with_options(self.part(bytes), options)?)
+            }
+            _ => Source::Chunk(self.read_chunk(&self.part(bytes))?),
+        })
+    }
+
+    fn read_chunk(&self, bytes: &dyn ReadAt) -> blosc_oxide::Result<ChunkFile> {
+        let len = bytes.len()?;
+        let mut head = [0; 32];
+        let there = usize::try_from(len.min(32)).unwrap_or(32);
+        bytes.read_at(0, &mut head[..there])?;
+        let header = Header::parse(&head[..there])?;
+        let cbytes = header.cbytes().min(usize::try_from(len).unwrap_or(usize::MAX));
+        self.limits.check("a chunk", cbytes)?;
+        let mut chunk = vec![0; cbytes];
+        bytes.read_at(0, &mut chunk)?;
+        if !header.is_lazy() {
+            Chunk::parse(&chunk)?;
+        }
+        Ok(ChunkFile { bytes: chunk, header, limits: self.limits, threads: self.threads.clone() })
+    }
+
+    fn frame_options(&self) -> FrameOptions {
+        FrameOptions::new(Options::new(1).threads(self.threads.clone())).limits(self.limits)
+    }
+
+    fn part(&self, bytes: Bytes) -> Bytes {
+        if self.offset == 0 { bytes } else { Box::new(Part { bytes, offset: self.offset }) }
+    }
+}
+
+fn unknown(place: &str, offset: u64) -> Failure {
+    let at = if offset > 0 { format!(" at byte {offset}") } else { String::new() };
+    Failure::data(format!("{place}: there is no Blosc chunk, frame or Bloscpack file{at}; is it compressed at all?"))
+}
+
+impl Source {
+    /// The format of a file that is one chunk.
+    pub(crate) fn format_of_chunk(chunk: &ChunkFile) -> FileFormat {
+        if chunk.header.is_extended() { FileFormat::Chunk } else { FileFormat::Blosc1 }
+    }
+
+    /// The array that the file is, or the file back if it is none.
+    pub(crate) fn into_array(self) -> blosc_oxide::Result<Result<NdArray, Self>> {
+        match self {
+            Self::Frame(frame) if format::is_array(&frame) => Ok(Ok(NdArray::from_super_chunk(frame.into_inner())?)),
+            other => Ok(Err(other)),
+        }
+    }
+}
+
+/// What is behind an offset.
+struct Part {
+    bytes: Bytes,
+    offset: u64,
+}
+
+impl ReadAt for Part {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.len()?.saturating_sub(self.offset))
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let position = position.checked_add(self.offset).ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.bytes.read_at(position, buffer)
+    }
+}

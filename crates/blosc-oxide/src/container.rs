@@ -1,0 +1,79 @@
+//! Which container bytes are, by what they start with.
+
+#[cfg(feature = "bloscpack")]
+use crate::bloscpack;
+use crate::chunk::Header;
+use crate::error::Result;
+use crate::frame;
+use crate::packed;
+use crate::storage::{FileStorage, ReadAt};
+use std::path::Path;
+
+/// A container that this crate reads, as it is recognised by its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Container {
+    /// A single chunk, of Blosc1 or Blosc2.
+    Chunk,
+    /// A contiguous frame, of today or of the betas; it may hold an array.
+    Frame,
+    /// A directory with a sparse frame; it may hold an array.
+    SparseFrame,
+    /// The packed super-chunk of the alphas.
+    Packed,
+    /// A Bloscpack file.
+    Bloscpack,
+}
+
+/// What is looked at.
+const HEAD_LEN: u64 = 128;
+
+impl Container {
+    /// Which container starts at `offset` of `source`; `None` if it is none that is known.
+    ///
+    /// ```
+    /// use blosc_oxide::{Container, Options, compress};
+    /// let chunk = compress(b"some data", &Options::new(1))?;
+    /// assert_eq!(Container::of(&chunk[..], 0)?, Some(Container::Chunk));
+    /// assert_eq!(Container::of(&b"some data"[..], 0)?, None);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if it cannot be read.
+    pub fn of(source: &(impl ReadAt + ?Sized), offset: u64) -> Result<Option<Self>> {
+        let len = source.len()?.saturating_sub(offset);
+        let mut head = vec![0; usize::try_from(len.min(HEAD_LEN)).unwrap_or_default()];
+        source.read_at(offset, &mut head)?;
+        Ok(Self::starting_with(&head, len))
+    }
+
+    /// Which container the file or directory at `path` is; `None` if it is none that is known.
+    ///
+    /// # Errors
+    /// `Io` if it cannot be read.
+    pub fn at(path: impl AsRef<Path>) -> Result<Option<Self>> {
+        let path = path.as_ref();
+        if path.is_dir() {
+            return Ok(path.join(frame::INDEX_NAME).is_file().then_some(Self::SparseFrame));
+        }
+        Self::of(&FileStorage::open(path)?, 0)
+    }
+
+    /// Which container bytes are that start with `head` and are `len` in all. 128 bytes are enough; with fewer, a
+    /// stream that has just begun may not yet be recognised.
+    #[must_use]
+    pub fn starting_with(head: &[u8], len: u64) -> Option<Self> {
+        if frame::is_frame(head) {
+            return Some(Self::Frame);
+        }
+        #[cfg(feature = "bloscpack")]
+        if bloscpack::is_bloscpack(head) {
+            return Some(Self::Bloscpack);
+        }
+        if packed::is_packed(head, len) {
+            return Some(Self::Packed);
+        }
+        Header::parse(head).is_ok().then_some(Self::Chunk)
+    }
+}
