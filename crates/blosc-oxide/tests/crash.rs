@@ -5,7 +5,7 @@ mod common;
 
 use blosc_oxide::{Durability, FrameLayout};
 use common::disk;
-use common::edits::{EDITS, Edit, Kind, REUSING, ROW};
+use common::edits::{EDITS, EMPTYING, Edit, Kind, REUSING, ROW};
 use common::recording::Recording;
 
 /// At how many bytes a write is cut short, other than one to the header.
@@ -58,7 +58,7 @@ const ALL: [Kind; 8] = [PLAIN, VARIABLE, LONG, UNCHECKED, LONG_UNCHECKED, SPARSE
 fn every_edit(kind: Kind, durability: Durability, check: fn(&Recording, &mut Count)) {
     let mut count = Count::default();
     let alone = EDITS.iter().map(std::slice::from_ref);
-    for edits in alone.chain([ROW as &[Edit], REUSING]) {
+    for edits in alone.chain([ROW as &[Edit], REUSING, EMPTYING]) {
         check(&Recording::of(kind, edits, durability), &mut count);
     }
     println!("{kind:?}: {count:?}");

@@ -5,7 +5,7 @@ mod common;
 use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Options};
 use common::content::{Content, noise};
 use common::disk::{self, FILE};
-use common::edits::{CHUNK, EDITS, Edit, Kind, REUSING, ROW};
+use common::edits::{CHUNK, EDITS, EMPTYING, Edit, Kind, REUSING, ROW};
 use common::recording::Recording;
 use std::collections::HashSet;
 use testkit::storage::{Call, Change, Disk, Image};
@@ -207,6 +207,26 @@ fn a_frame_that_is_committed_after_every_chunk_stays_small() {
     // The index and hashes of 1,000 chunks take some 10,000 bytes; 1,000 of them would take millions.
     assert!(dead < 100_000, "{dead} dead bytes beside {live}");
     assert_eq!(frame.decompress(999).unwrap(), noise(999, CHUNK));
+}
+
+/// C-Blosc2 looks for it there if there are no chunks, whatever the header says about the length of the section.
+#[test]
+fn the_trailer_of_a_frame_without_chunks_follows_its_header() {
+    for kind in KINDS {
+        let disk = kind.disk();
+        let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+        for (name, edit) in EMPTYING {
+            edit(&mut frame).unwrap();
+            if frame.nchunks() > 0 {
+                continue;
+            }
+            let bytes = disk.image().get(FILE).unwrap().to_vec();
+            let header_len = u32::from_be_bytes(bytes[11..15].try_into().unwrap()) as usize;
+            let frame_len = usize::try_from(u64::from_be_bytes(bytes[16..24].try_into().unwrap())).unwrap();
+            let trailer_len = u32::from_be_bytes(bytes[frame_len - 22..frame_len - 18].try_into().unwrap()) as usize;
+            assert_eq!(header_len + trailer_len, frame_len, "{name} on {kind:?}");
+        }
+    }
 }
 
 #[test]

@@ -309,16 +309,25 @@ impl Contiguous {
     fn render(&mut self, state: &State, header_len: usize) -> Result<Rendered> {
         // It is found by the committed index, which is about to be replaced.
         self.room()?;
-        let index = self.index.pack()?.to_vec();
+        let trailer = self.render_trailer(state)?;
+        let len = self.index.pack()?.len() + trailer.len();
+        let place = self.find_place(len as u64)?;
+        self.render_at(state, header_len, trailer, place)
+    }
+
+    fn render_trailer(&mut self, state: &State) -> Result<Vec<u8>> {
         let layer = match self.hashes {
             Some(_) => Some(self.load_hashes()?.layer()?),
             None => None,
         };
-        let has_vlmetalayers = layer.is_some() || !state.vlmetalayers.is_empty();
         let ours = layer.map(|layer| (checksums::LAYER_NAME, layer));
-        let trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
-        let place = self.find_place((index.len() + trailer.len()) as u64)?;
+        trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())
+    }
+
+    fn render_at(&mut self, state: &State, header_len: usize, trailer: Vec<u8>, place: Range<u64>) -> Result<Rendered> {
+        let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
         let header = header::write(state, place.end, place.start - header_len as u64, false, has_vlmetalayers)?;
+        let index = self.index.pack()?.to_vec();
         Ok(with_fingerprint(Rendered { header, index, trailer, place }))
     }
 
@@ -400,7 +409,7 @@ impl Contiguous {
         }
     }
 
-    /// Makes the bytes up to `header_len` dead, so that a longer header can be written there.
+    /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
     fn make_room(&mut self, header_len: usize) -> Result<()> {
         let pending: Vec<Entry> = self.index.entries()?.collect();
         let mut committed = committed_entries(self.index.packed(), self.settings)?;
@@ -446,7 +455,14 @@ impl Contiguous {
                 bail!(InvalidArgument, "the metalayers of a new frame are to be there before its first chunk");
             }
             let rendered = self.render(state, new_len)?;
-            return self.publish_new(rendered);
+            self.publish_new(rendered)?;
+            let is_behind_chunks = self.places.live.start > new_len as u64;
+            if self.index.len() > 0 || !is_behind_chunks {
+                return Ok(());
+            }
+        }
+        if self.index.len() == 0 && new_len >= old_len {
+            return self.commit_without_chunks(state, new_len);
         }
         if new_len > old_len {
             self.make_room(new_len)?;
@@ -463,11 +479,30 @@ impl Contiguous {
         if self.header.len() == old_len {
             self.index.set(entries.into_iter())?;
         }
-        result
+        result?;
+        if self.index.len() == 0 { self.commit_without_chunks(state, new_len) } else { Ok(()) }
+    }
+
+    /// Commits a frame that has no chunks, and a header that is not shorter than it was. The trailer goes directly behind
+    /// the header: the reference looks for it there.
+    fn commit_without_chunks(&mut self, state: &State, header_len: usize) -> Result<()> {
+        let trailer = self.render_trailer(state)?;
+        let front = header_len as u64..(header_len + trailer.len()) as u64;
+        self.make_room(header_len + trailer.len())?;
+        self.places.chunks_end = front.start;
+        let rendered = self.render_at(state, header_len, trailer, front)?;
+        self.publish(rendered)?;
+        self.cbytes = 0;
+        Ok(())
     }
 
     /// Moves all chunks together, twice: behind the end first, so that the front is dead and can be written.
     fn compact_guarded(&mut self, state: &State) -> Result<()> {
+        if self.index.len() == 0 {
+            self.commit_guarded(state)?;
+            self.cut(self.places.live.end)?;
+            return self.sync();
+        }
         let live = self.live_bytes()?;
         // What is written to the front must not reach the copies behind the end; an index is never longer than this.
         let index_len = index::max_packed_len(self.index.len());

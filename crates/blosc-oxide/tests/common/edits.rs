@@ -239,3 +239,39 @@ const REPLACE: Edit = ("replace the first", |frame| {
 /// Small commits, of which each writes where older ones have been.
 pub const REUSING: &[Edit] =
     &[SMALL, NOTE, SMALL, SMALL, NOTE, NOTE, NOTE, SMALL, REPLACE, SMALL, NOTE, SMALL, SMALL, REPLACE, NOTE];
+
+/// Several commits in a row, of a frame that loses all chunks and gets new ones.
+pub const EMPTYING: &[Edit] = &[
+    ("delete all", |frame| {
+        while frame.nchunks() > 0 {
+            frame.delete(0)?;
+        }
+        frame.commit()
+    }),
+    ("add a variable-length metalayer", |frame| {
+        frame.vlmetalayers_mut().add("log", &noise(70, 900))?;
+        frame.commit()
+    }),
+    ("grow the header", |frame| {
+        frame.metalayers_mut().add("more", noise(71, 600))?;
+        frame.commit()
+    }),
+    ("shrink the header", |frame| {
+        frame.metalayers_mut().remove("more")?;
+        frame.commit()
+    }),
+    ("append", |frame| {
+        frame.append(&noise(72, CHUNK))?;
+        frame.commit()
+    }),
+    ("delete all, and shrink the header", |frame| {
+        frame.delete(0)?;
+        frame.metalayers_mut().update("unit", "m")?;
+        frame.commit()
+    }),
+    ("compact", Frame::compact),
+    ("append again", |frame| {
+        frame.append(&noise(73, CHUNK))?;
+        frame.commit()
+    }),
+];
