@@ -17,6 +17,7 @@ import sys
 import blosc2
 import numpy as np
 from blosc2 import SpecialValue, blosc2_ext
+from child import in_child
 
 LEAST = 60
 CHECKSUMS = "_xxh3"
@@ -230,27 +231,6 @@ def visit(note, turn, via):
     return f"after python-blosc2 changed it: {found}" if found else None
 
 
-def guarded(note, turn, via):
-    try:
-        return visit(note, turn, via)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-
-
-def in_child(action):
-    """What an action that may kill the process returns."""
-    receiver, sender = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(sender, (action() or "").encode()[:4000])
-        os._exit(0)
-    os.close(sender)
-    with open(receiver, "rb") as file:
-        text = file.read().decode(errors="replace")
-    status = os.waitpid(child, 0)[1]
-    return f"python-blosc2 dies, status {status}" if status else text or None
-
-
 def notes(directory):
     for name in sorted(os.listdir(directory)):
         if name.endswith(".json"):
@@ -263,7 +243,7 @@ def check(directory, turn, via):
     for note in notes(directory):
         count += 1
         # What kills the process must not end the test.
-        found = in_child(lambda note=note: guarded(note, int(turn), via))
+        found = in_child(lambda note=note: visit(note, int(turn), via))
         if found:
             failures.append(f"{note['path']}: {found}")
     for line in failures[:40]:

@@ -7,6 +7,7 @@ use blosc_oxide::{Durability, FrameLayout};
 use common::disk;
 use common::edits::{EDITS, EMPTYING, Edit, Kind, REUSING, ROW};
 use common::recording::Recording;
+use common::sample::Sample;
 
 /// At how many bytes a write is cut short, other than one to the header.
 const MAX_CUTS: usize = 60;
@@ -91,6 +92,22 @@ tests! {
     LONG power_cut_with_a_long_header killed_with_a_long_header torn_long_header_is_recovered
     UNCHECKED power_cut_without_checksums killed_without_checksums torn_header_without_checksums_is_recovered
     LONG_UNCHECKED power_cut_with_a_long_header_without_checksums killed_with_a_long_header_without_checksums torn_long_header_without_checksums_is_recovered
+}
+
+/// Writes some of the images to files, for `interop/crash.py`.
+#[test]
+fn a_sample_of_images_is_written_for_other_readers() {
+    let Some(directory) = std::env::var_os("BLOSC_OXIDE_CRASH_IMAGES") else { return };
+    let mut sample = Sample::new(directory.into());
+    let alone = || EDITS.iter().map(std::slice::from_ref);
+    for kind in ALL {
+        sample.add_some_of(&Recording::of_creation(kind, Durability::Fsync));
+        // Not what happens to a frame that has no chunks before and after: see doc/format/commit.md.
+        for edits in alone().chain([ROW as &[Edit], REUSING]) {
+            sample.add_some_of(&Recording::of(kind, edits, Durability::Fsync));
+        }
+    }
+    sample.finish();
 }
 
 #[test]

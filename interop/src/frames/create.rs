@@ -241,10 +241,17 @@ fn metalayers(place: &Place) {
 
 fn sizes(place: &Place) {
     place.case("empty", options(4)).finish();
-    let mut case = place.case("emptied", options(4));
-    case.append_many(0..3);
+    let mut case = place.case("empty-with-layers", options(4));
+    case.set_meta("kept", b"from the start");
     case.commit();
-    (0..3).for_each(|_| case.delete(0));
+    case.set_vlmeta("kept", b"added");
+    case.commit();
+    case.set_vlmeta("kept", &[6; 200]);
+    case.finish();
+    let mut case = edited(place, "emptied");
+    (0..8).for_each(|_| case.delete(0));
+    case.commit();
+    case.set_vlmeta("another", b"added when there was nothing else");
     case.finish();
     let mut case = place.case("short-last", options(4).codec(Codec::Zstd));
     case.append_many(0..3);

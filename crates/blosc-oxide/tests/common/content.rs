@@ -28,6 +28,19 @@ impl Content {
         })
     }
 
+    /// All of it in one hash, which `interop/crash.py` computes in the same way.
+    pub fn digest(&self) -> String {
+        let mut bytes = Vec::new();
+        let mut add = |name: &str, content: &[u8]| {
+            bytes.extend_from_slice(format!("{name}:{}:", content.len()).as_bytes());
+            bytes.extend_from_slice(content);
+        };
+        self.chunks.iter().for_each(|chunk| add("", chunk));
+        self.metalayers.iter().for_each(|(name, content)| add(name, content));
+        self.vlmetalayers.iter().for_each(|(name, content)| add(name, content));
+        testkit::sha256_hex(&bytes)
+    }
+
     /// What it is with one more chunk.
     pub fn with_chunk(&self, data: &[u8]) -> Self {
         let mut content = self.clone();

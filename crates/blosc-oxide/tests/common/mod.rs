@@ -7,3 +7,4 @@ pub mod content;
 pub mod disk;
 pub mod edits;
 pub mod recording;
+pub mod sample;

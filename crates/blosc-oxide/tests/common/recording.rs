@@ -56,6 +56,16 @@ impl Recording {
         done..=(done + 1).min(self.contents.len() - 1)
     }
 
+    /// Whether the header of an image is one that was written, and not a mixture of two.
+    pub fn has_whole_header(&self, image: &Image) -> bool {
+        let header = |image: &Image| {
+            let bytes = image.get(disk::header_file(self.layout))?;
+            let len = u32::from_be_bytes(bytes.get(11..15)?.try_into().ok()?);
+            bytes.get(..usize::try_from(len).ok()?).map(<[u8]>::to_vec)
+        };
+        self.log.states().any(|state| header(&state) == header(image))
+    }
+
     /// Checks what a crash after so many calls has left; which of the contents it is.
     pub fn check(&self, calls: usize, image: &Image) -> usize {
         let allowed = self.allowed(calls);
