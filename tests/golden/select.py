@@ -3,8 +3,8 @@
 
 usage: select.py WHOLE_SET
 
-Chunks by greedy set cover: a file is taken as long as it shows something that no smaller one has shown. Frames by their
-size. Run it again when the whole set grows or when `shown_by` learns of a new thing to cover; it rewrites the files and
+Chunks by greedy set cover: a file is taken as long as it shows something that no smaller one has shown. Frames and
+arrays by their size. Run it again when the whole set grows or when `shown_by` learns of a new thing to cover; it rewrites the files and
 the manifests here, but for those of `early` and `extra`.
 """
 
@@ -18,6 +18,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 KINDS = {"blosc1": ["blosc1-chunk"], "blosc2": ["chunk", "vlchunk", "lazychunk"]}
 FRAME_KINDS = ["cframe", "sframe", "cframe-at-offset"]
 LARGEST_FRAME = 20_000
+ARRAY_KINDS = ["b2nd", "b2nd-sparse"]
+# One of each kind of shape, type, filter, codec and edit; for what is left out a smaller one stands.
+LARGEST_ARRAY = 5_000
 HOSTILE_KINDS = ["hostile-frame"]
 # Threaded writers' files are large because they need many blocks; extra/ has a small one.
 LARGEST = 64 * 1024
@@ -105,6 +108,13 @@ def small_frames(entries):
     return [entry for entry in entries if entry["kind"] in FRAME_KINDS and entry["size"] <= LARGEST_FRAME]
 
 
+def small_arrays(entries):
+    arrays = [entry for entry in entries if entry["kind"] in ARRAY_KINDS and entry["size"] <= LARGEST_ARRAY]
+    # Of the types of the same width one is enough, and zfp is not read: two files show that.
+    superfluous = re.compile(r"b2nd/(dt-[ln][iu][1248]|dt-lf4|c-zfp-(?!acc-m[01]-f4)|c-ndlz[48]-const)")
+    return [entry for entry in arrays if not superfluous.match(entry["file"])]
+
+
 def copy(source, target):
     """A sparse frame is a directory."""
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -148,6 +158,6 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     for name, kinds in KINDS.items():
         chunks = lambda entries: choose([entry for entry in entries if eligible(entry, kinds)])
-        keep(sys.argv[1], name, lambda entries: chunks(entries) + small_frames(entries))
+        keep(sys.argv[1], name, lambda entries: chunks(entries) + small_frames(entries) + small_arrays(entries))
     keep(sys.argv[1], "hostile", lambda entries: [entry for entry in entries if entry["kind"] in HOSTILE_KINDS])
     keep_bloscpack(sys.argv[1])

@@ -29,7 +29,8 @@
 //!
 //! # Features
 //! `lz4`, `zlib`, `zstd`, `snappy`, `threads` and `bloscpack` are on by default and can each be left out; `zstd-pure`
-//! takes a Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler.
+//! takes a Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler. `ndarray`
+//! turns arrays into those of the crate of that name and back.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "bloscpack")]
@@ -65,7 +66,7 @@ pub use frame::{
     RepairUnknown, RepairedBy, Verification,
 };
 pub use limits::Limits;
-pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Pick, Place};
+pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, Item, ItemType, MAX_DIMS, NdArray, Pick, Place};
 pub use numpy::{ItemOrder, NumpyArray};
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,

@@ -333,7 +333,7 @@ impl<'d> BlockDecoder<'d> {
             Codec::Plugin(id) => plugins.codecs.get(id),
             _ => None,
         };
-        if plugin.is_none() && !codec.is_built_in() {
+        if plugin.is_none() && !codec.can_be_read() {
             return Err(missing(codec));
         }
         let typesize = header.typesize();

@@ -3,6 +3,7 @@
 mod blosclz;
 #[cfg(feature = "lz4")]
 mod lz4;
+mod ndlz;
 mod plugin;
 #[cfg(feature = "snappy")]
 mod snappy;
@@ -37,6 +38,9 @@ pub enum Codec {
     /// Any other codec by its id: a plug-in (160 to 255), or one known only by number.
     Plugin(u8),
 }
+
+/// The id of a codec for matrices, which is only read.
+pub(crate) const NDLZ: u8 = 32;
 
 /// The code of codecs that are named in the extended header instead of the flags.
 pub(crate) const FORMAT_IN_HEADER: u8 = 6;
@@ -101,7 +105,7 @@ impl Codec {
             Self::Snappy => "snappy",
             Self::Zlib => "zlib",
             Self::Zstd => "zstd",
-            Self::Plugin(32) => "ndlz",
+            Self::Plugin(NDLZ) => "ndlz",
             Self::Plugin(33) => "zfp_acc",
             Self::Plugin(34) => "zfp_prec",
             Self::Plugin(35) => "zfp_rate",
@@ -125,6 +129,11 @@ impl Codec {
             Self::Zstd => cfg!(any(feature = "zstd", feature = "zstd-pure")),
             Self::Plugin(_) => false,
         }
+    }
+
+    /// Whether this build can decompress it (plug-ins apart): what it can write, and ndlz.
+    pub(crate) fn can_be_read(self) -> bool {
+        self.is_built_in() || self == Self::Plugin(NDLZ)
     }
 
     /// Whether it can use a dictionary.

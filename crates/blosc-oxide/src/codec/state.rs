@@ -8,7 +8,7 @@ use super::snappy;
 use super::zlib;
 #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
 use super::zstd;
-use super::{Codec, CodecContext, CodecPlugin, blosclz};
+use super::{Codec, CodecContext, CodecPlugin, NDLZ, blosclz, ndlz};
 use crate::error::{Error, Result, bail, error};
 
 /// How the streams of a chunk are compressed.
@@ -123,6 +123,7 @@ impl DecodeState {
                 let dict = how.dict.and_then(|dict| dict.zstd.as_ref());
                 self.zstd.get_or_insert_with(zstd::Decoder::new).decompress(src, dict, dst)?
             }
+            Codec::Plugin(NDLZ) => ndlz::decompress(src, dst, how.context.meta)?,
             codec => match how.plugin {
                 Some(plugin) => plugin.decompress(src, dst, how.context)?,
                 None => return Err(missing(codec)),

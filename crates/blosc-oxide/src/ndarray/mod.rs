@@ -7,6 +7,9 @@ mod copy;
 mod derive;
 mod encode;
 mod geometry;
+#[cfg(feature = "ndarray")]
+mod interop;
+mod items;
 mod meta;
 mod npy;
 mod options;
@@ -23,6 +26,7 @@ mod write;
 pub use array::NdArray;
 pub use chunks::ArrayChunk;
 pub use geometry::{Geometry, MAX_DIMS};
+pub use items::{Item, ItemType};
 pub use options::{ArrayOptions, Fill};
 pub use pick::Pick;
 pub use place::Place;

@@ -13,8 +13,10 @@ use crate::storage::{ReadAt, read_exact};
 use std::io::{Read, Write};
 use std::ops::Range;
 
-/// How much of an array is in memory when it is written or read as a stream.
-const STREAM_NBYTES: u64 = 64 << 20;
+/// How much of an array is in memory when it is written.
+const WRITTEN_NBYTES: u64 = 32 << 20;
+/// How much of a stream is kept until there are whole chunks.
+const READ_NBYTES: u64 = 256 << 20;
 /// What is read of an .npy file at once, while its header is looked at.
 const HEADER_READ: usize = 4096;
 
@@ -60,8 +62,8 @@ impl NdArray {
         })
     }
 
-    /// The same from a stream, which may be a pipe. What comes out of it is kept until there are whole chunks, to 64 MiB:
-    /// where a row of chunks has more, chunks are compressed more than once, which [`from_npy`](Self::from_npy) does not
+    /// The same from a stream, which may be a pipe. What comes out of it is kept until there are whole chunks, to 256
+    /// MiB: where a row of chunks has more, chunks are compressed more than once, which [`from_npy`](Self::from_npy) does not
     /// do.
     ///
     /// # Errors
@@ -75,7 +77,7 @@ impl NdArray {
             let is_reversed = header.order() == ItemOrder::Fortran;
             let (shape, chunks) = (in_order(geometry.shape(), is_reversed), in_order(geometry.chunks(), is_reversed));
             let mut data = Vec::new();
-            for region in Regions::new(&shape, &chunks, geometry.typesize(), STREAM_NBYTES) {
+            for region in Regions::new(&shape, &chunks, geometry.typesize(), READ_NBYTES) {
                 let lengths = region.iter().map(|range| size(range.end - range.start));
                 let strides = in_order(&c_strides(lengths.clone(), geometry.typesize()), is_reversed);
                 let nbytes = lengths.product::<usize>() * geometry.typesize();
@@ -88,7 +90,7 @@ impl NdArray {
         })
     }
 
-    /// Writes the array as an .npy file, in C order. Of its items, no more than 64 MiB are in memory at any time.
+    /// Writes the array as an .npy file, in C order. Of its items, no more than 32 MiB are in memory at any time.
     ///
     /// # Errors
     /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have; as reading, and
@@ -105,7 +107,7 @@ impl NdArray {
             );
         }
         header.write_npy_header(&mut out)?;
-        for part in self.parts(STREAM_NBYTES) {
+        for part in self.parts(WRITTEN_NBYTES) {
             out.write_all(&part?)?;
         }
         out.flush()?;

@@ -18,15 +18,19 @@ pub enum Fill {
     Value(Vec<u8>),
 }
 
-/// Blocks are cut down to about this many bytes when no shape is given for them.
-const BLOCK_NBYTES: u64 = 128 << 10;
-/// Chunks are cut down to about this many bytes when no shape is given for them.
-const CHUNK_NBYTES: u64 = 4 << 20;
+/// Blocks have at most this many bytes when no shape is given for them: they stay in the second cache.
+const BLOCK_NBYTES: u64 = 256 << 10;
+/// Chunks have about this many bytes at most when no shape is given for them.
+const CHUNK_NBYTES: u64 = 8 << 20;
 
 /// Options for making an array.
 ///
-/// Shapes of chunks and blocks that are not given come from the shape of the array: its longest axis is halved until a
-/// chunk has at most 4 MiB, and that of the chunk until a block has at most 128 KiB.
+/// Shapes of chunks and blocks that are not given come from the shape of the array: its longest axis, the first of several,
+/// is halved until a chunk has at most 8 MiB, and that of the chunk until a block has at most 256 KiB. Then each length of a
+/// chunk that is less than that of the array is raised to a multiple of its block, so that there is no padding between
+/// blocks. Sizes are about those that python-blosc2 chooses on most machines; unlike there, they do not depend on the
+/// machine, and chunks are as long one way as the other, so that slices are about as fast along every axis. An array
+/// that is read row by row is better off with chunks of whole rows.
 #[derive(Debug, Clone)]
 pub struct ArrayOptions {
     pub(super) shape: Vec<u64>,
@@ -114,6 +118,7 @@ impl ArrayOptions {
         }
         let chunks = self.chunks.clone().unwrap_or_else(|| halved(&self.shape, CHUNK_NBYTES / typesize));
         let blocks = self.blocks.clone().unwrap_or_else(|| halved(&chunks, BLOCK_NBYTES / typesize));
+        let chunks = if self.chunks.is_none() { raised(&chunks, &blocks, &self.shape) } else { chunks };
         let geometry = Geometry::new(self.options.typesize, &self.shape, &chunks, &blocks)?;
         let options = self.options.clone().blocksize(geometry.block_nbytes().max(1));
         Ok((geometry, options))
@@ -125,12 +130,18 @@ fn halved(shape: &[u64], max: u64) -> Vec<u64> {
     let mut shape: Vec<u64> = shape.iter().map(|&length| length.clamp(1, 1 << 31)).collect();
     let items = |shape: &[u64]| shape.iter().fold(1_u64, |items, &length| items.saturating_mul(length));
     while items(&shape) > max.max(1) {
-        match shape.iter_mut().max() {
+        match shape.iter_mut().rev().max() {
             Some(longest) if *longest > 1 => *longest = longest.div_ceil(2),
             _ => break,
         }
     }
     shape
+}
+
+/// Lengths of chunks as multiples of those of blocks, except where a chunk reaches from one end of the array to the other.
+fn raised(chunks: &[u64], blocks: &[u64], shape: &[u64]) -> Vec<u64> {
+    let lengths = chunks.iter().zip(blocks).zip(shape);
+    lengths.map(|((&chunk, &block), &length)| chunk.next_multiple_of(block.max(1)).min(length.max(1))).collect()
 }
 
 #[cfg(test)]
@@ -143,5 +154,36 @@ mod tests {
         assert!(halved(&[], 10).is_empty());
         assert_eq!(halved(&[3, 3], 1), [1, 1]);
         assert_eq!(halved(&[0, 7], 100), [1, 7]);
+        assert_eq!(halved(&[8, 8, 8], 256), [4, 8, 8]);
+    }
+
+    #[test]
+    fn sizes_are_about_those_of_python_blosc2() {
+        // What it chooses with caches of 1.25 MiB and 48 MiB: chunks of 8 to 12 MB, blocks of 200 to 320 KB.
+        for (typesize, shape) in [
+            (4, &[512, 512, 512][..]),
+            (8, &[10_000, 10_000]),
+            (1, &[1_000_000_000]),
+            (4, &[365, 720, 1440]),
+            (8, &[1_000_000, 3]),
+            (20, &[64, 64, 64, 64]),
+            (4, &[1, 1, 100_000_000]),
+        ] {
+            let (geometry, _) = ArrayOptions::new(shape, Options::new(typesize)).resolve().unwrap();
+            let (chunk, block) = (geometry.chunk_nbytes(), geometry.block_nbytes());
+            assert!((3 << 20..10 << 20).contains(&chunk), "{shape:?}: {geometry:?}");
+            assert!((100 << 10..=256 << 10).contains(&block), "{shape:?}: {geometry:?}");
+        }
+        for shape in [&[5][..], &[1000], &[7, 11, 13], &[]] {
+            let (geometry, _) = ArrayOptions::new(shape, Options::new(4)).resolve().unwrap();
+            assert_eq!((geometry.chunks(), geometry.blocks()), (shape, shape));
+        }
+    }
+
+    #[test]
+    fn there_is_no_padding_between_blocks() {
+        let (geometry, _) = ArrayOptions::new(&[1000, 1001, 999], Options::new(4)).resolve().unwrap();
+        let lengths = || geometry.chunks().iter().zip(geometry.blocks());
+        assert!(lengths().all(|(chunk, block)| chunk.is_multiple_of(*block)), "{geometry:?}");
     }
 }
