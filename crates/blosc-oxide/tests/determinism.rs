@@ -1,6 +1,6 @@
 //! The same bytes come out for any number of threads, on any run.
 
-use blosc_oxide::{Codec, Compressor, Decompressor, Executor, Filter, Format, Options, Threads};
+use blosc_oxide::{Codec, Compressor, Decompressor, Executor, Filter, Format, Header, Options, SplitMode, Threads};
 use std::sync::Arc;
 use testkit::formula::generate;
 use testkit::serde_json::json;
@@ -122,6 +122,50 @@ fn any_number_of_threads_reads_the_same_bytes() {
             let label = format!("{options:?} on {threads:?}");
             let mut decompressor = Decompressor::new().with_threads(threads);
             assert!(decompressor.decompress(&chunk).unwrap() == data, "{label}");
+        }
+    }
+}
+
+/// Chunks of one block, in as many streams as an item has bytes.
+fn chunks_of_one_block() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut chunks = Vec::new();
+    for typesize in [2, 4, 8, 16] {
+        let data = &data()[..16 * 10_000];
+        for filters in [vec![], vec![Filter::Shuffle], vec![Filter::Delta, Filter::Shuffle], vec![Filter::BitShuffle]] {
+            let options = Options::new(typesize).codec(Codec::Lz4).filters(filters).blocksize(data.len());
+            let chunk = blosc_oxide::compress(data, &options.split(SplitMode::Always)).unwrap();
+            let header = Header::parse(&chunk).unwrap();
+            assert!(header.nblocks() == 1 && header.is_split());
+            chunks.push((data.to_vec(), chunk));
+        }
+    }
+    chunks
+}
+
+#[test]
+fn the_streams_of_one_block_are_decoded_by_any_number_of_threads() {
+    for (data, chunk) in chunks_of_one_block() {
+        for threads in [1, 2, 3, 8, 20] {
+            let mut decompressor = Decompressor::new().with_threads(exactly(threads));
+            for _ in 0..2 {
+                assert!(decompressor.decompress(&chunk).unwrap() == data);
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_is_reported_the_same_by_any_number_of_threads() {
+    for (_, mut chunk) in chunks_of_one_block() {
+        let starts_end = 36;
+        for place in [starts_end, starts_end + 3, chunk.len() / 2, chunk.len() - 40] {
+            let old = std::mem::replace(&mut chunk[place], 0xff);
+            let results = [1, 2, 3, 8].map(|threads| {
+                let result = Decompressor::new().with_threads(exactly(threads)).decompress(&chunk);
+                result.map_err(|error| error.to_string())
+            });
+            assert!(results.iter().all(|result| *result == results[0]), "byte {place}");
+            chunk[place] = old;
         }
     }
 }

@@ -165,6 +165,13 @@ impl Decompressor {
         let dict = decode_dict(&plan, chunk.header())?;
         let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref(), *item)?;
         grow(workers, 1);
+        if plan.nblocks() == 1 && wanted(0) {
+            let block = plan.block(0)?;
+            let count = threads.workers(block.nstreams(), block.len);
+            grow(workers, count);
+            let result = decoder.decode_side_by_side(&block, threads, &mut workers[..count], out);
+            return result.map_err(|error| error.within("block 0"));
+        }
         let mut queue = Queue { rest: out, next: 0, decoder: &decoder };
         let reference = if decoder.refers_to_first_block {
             decoder.first_block(wanted(0), &mut queue, first, own(&mut workers[0]))?
@@ -400,6 +407,56 @@ impl<'d> BlockDecoder<'d> {
         let target = if self.stages.starts_in_output() { &mut *out } else { &mut *filtered };
         self.decode_streams(block, target, codec)?;
         self.stages.backward(place, out, filtered)
+    }
+
+    /// Decodes the only block of a chunk, with several workers stream by stream.
+    fn decode_side_by_side(
+        &self,
+        block: &Block<'_>,
+        threads: &Threads,
+        workers: &mut [Mutex<Scratch>],
+        out: &mut [u8],
+    ) -> Result<()> {
+        if workers.len() == 1 {
+            return self.decode_here(block, BlockPlace::First, out, own(&mut workers[0]));
+        }
+        let mut filtered = std::mem::take(&mut own(&mut workers[0]).filtered);
+        let scratch = room(&mut filtered, out.len());
+        let is_direct = self.stages.is_empty() || self.stages.starts_in_output();
+        let target = if is_direct { &mut *out } else { &mut *scratch };
+        let mut result = self.decode_streams_with(block, threads, workers, target);
+        if result.is_ok() && !self.stages.is_empty() {
+            result = self.stages.backward(BlockPlace::First, out, scratch);
+        }
+        own(&mut workers[0]).filtered = filtered;
+        result
+    }
+
+    /// Decodes the streams of a block, each by one of the workers.
+    fn decode_streams_with(
+        &self,
+        block: &Block<'_>,
+        threads: &Threads,
+        workers: &[Mutex<Scratch>],
+        out: &mut [u8],
+    ) -> Result<()> {
+        let jobs = Mutex::new(out.chunks_exact_mut(block.stream_len()).zip(block.streams()).enumerate());
+        let failure = Mutex::new(None);
+        threads.run(workers.len(), &|worker| {
+            let mut scratch = lock(&workers[worker]);
+            loop {
+                let job = lock(&jobs).next();
+                let Some((index, (part, stream))) = job else { return };
+                let decoded = stream.and_then(|stream| decode_stream(stream, part, &mut scratch.codec, &self.how));
+                if let Err(error) = decoded {
+                    keep_first(&mut lock(&failure), (index, error));
+                }
+            }
+        });
+        match failure.into_inner().unwrap_or_default() {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
     }
 
     fn decode_streams(&self, block: &Block<'_>, out: &mut [u8], codec: &mut DecodeState) -> Result<()> {

@@ -178,6 +178,11 @@ impl<'a> Block<'a> {
         self.len.checked_div(self.nstreams).unwrap_or_default()
     }
 
+    /// How many streams it is in.
+    pub(crate) fn nstreams(&self) -> usize {
+        self.nstreams
+    }
+
     /// The streams of the block, each checked when it is reached.
     pub(crate) fn streams(&self) -> Streams<'a> {
         Streams { rest: self.bytes, left: self.nstreams, stream_len: self.stream_len(), kind: self.kind }
