@@ -3,11 +3,13 @@
 
 usage: frames.py create DIRECTORY                    makes frames with python-blosc2
        frames.py check DIRECTORY TURN disk|memory    reads what blosc-oxide wrote, and changes it
+       frames.py whole DIRECTORY                     reads frames as a whole that python-blosc2 cannot read so
        frames.py lock DIRECTORY PROGRAM              appends to one frame together with PROGRAM, which is our side of this test
 
 Beside each frame is a file that says what it holds: a list of chunks, each given by a formula, and the metalayers.
 """
 
+import collections
 import json
 import os
 import struct
@@ -252,6 +254,22 @@ def check(directory, turn, via):
     return 1 if failures or count < LEAST else 0
 
 
+def whole(directory):
+    """Reads frames with chunks of different sizes or variable-length blocks in one go, which blosc-oxide has done."""
+    outcomes = collections.Counter()
+    for note in notes(directory):
+        if note["is_variable"] or note["vlblocks"]:
+            outcomes[in_child(lambda note=note: read_whole(note)) or "is right"] += 1
+    for outcome, count in sorted(outcomes.items()):
+        print(f"{count} frames read by blosc-oxide as a whole, where python-blosc2: {outcome}")
+    return 1 if outcomes["is wrong"] else 0
+
+
+def read_whole(note):
+    expected = b"".join(bytes_of(formula) for formula in note["chunks"])
+    return None if opened(note, "r", "disk")[:] == expected else "is wrong"
+
+
 class Maker:
     """Makes frames of one kind: in a file, in a directory, or in memory."""
 
@@ -399,7 +417,7 @@ def append(path, writer, count):
 
 
 if __name__ == "__main__":
-    commands = {"create": create, "check": check, "lock": lock, "append": append}
+    commands = {"create": create, "check": check, "whole": whole, "lock": lock, "append": append}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     sys.exit(commands[sys.argv[1]](*sys.argv[2:]))
