@@ -41,11 +41,11 @@ pub(crate) fn hash5(word: u64, bits: u32) -> usize {
     ((word << 24).wrapping_mul(889_523_592_379) >> (64 - bits)) as usize
 }
 
-/// A hash of `bits` bits of a whole word.
+/// A hash of `bits` bits of the low seven bytes of a word.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "at most `bits` bits are left after the shift")]
-pub(crate) fn hash8(word: u64, bits: u32) -> usize {
-    (word.wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - bits)) as usize
+pub(crate) fn hash7(word: u64, bits: u32) -> usize {
+    ((word << 8).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - bits)) as usize
 }
 
 /// The low four bytes of a word.

@@ -117,11 +117,6 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         Some(Self { src, slots: &mut table.slots, epoch, last, key: PhantomData })
     }
 
-    /// The same window for a function that is not inlined: the original can stay in registers.
-    pub(crate) fn reborrow(&mut self) -> Window<'_, K, E, SLOTS> {
-        Window { src: self.src, slots: self.slots, epoch: self.epoch, last: self.last, key: PhantomData }
-    }
-
     /// The word at `at`.
     #[inline(always)]
     pub(crate) fn word(&self, at: usize) -> u64 {

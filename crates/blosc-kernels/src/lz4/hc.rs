@@ -82,9 +82,9 @@ impl HcEncoder {
 fn long_match(level: u8) -> usize {
     match level {
         0..=4 => 0,
-        5..=7 => 12,
+        5..=7 => 14,
         8 => 24,
-        _ => usize::MAX,
+        _ => 32,
     }
 }
 

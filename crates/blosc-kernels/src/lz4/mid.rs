@@ -1,17 +1,13 @@
-//! The lowest levels of high compression: one table finds matches of eight bytes, another those of four.
+//! The lowest levels of high compression: one table finds matches of seven bytes, another those of four.
 
-use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH, SequenceWriter};
-use crate::lz::matching::{common_length, common_length_before, hash4, hash8, low4};
+use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
+use crate::lz::matching::{common_length, common_length_before, hash4, hash7, low4};
 use crate::lz::window::{Key, Positions, Window};
 
 const BITS: u32 = 14;
 const SLOTS: usize = 1 << BITS;
 /// The step grows by one each time so many literals have come together.
 const LITERALS_PER_STEP: usize = 512;
-/// Of longer matches, some positions inside can be found.
-const LONG_MATCH: usize = 256;
-/// How far apart these positions are.
-const STRIDE: usize = 64;
 
 /// The tables of the middle levels.
 #[derive(Debug, Clone)]
@@ -26,13 +22,13 @@ impl Tables {
     }
 }
 
-/// Eight bytes.
-struct Word8;
+/// Seven bytes.
+struct Word7;
 
-impl Key<SLOTS> for Word8 {
+impl Key<SLOTS> for Word7 {
     #[inline(always)]
     fn slot(word: u64) -> usize {
-        hash8(word, BITS)
+        hash7(word, BITS)
     }
 }
 
@@ -48,7 +44,7 @@ impl Key<SLOTS> for Word4 {
 
 struct Search<'a> {
     src: &'a [u8],
-    long: Window<'a, Word8, u32, SLOTS>,
+    long: Window<'a, Word7, u32, SLOTS>,
     short: Window<'a, Word4, u32, SLOTS>,
     /// Where the last match may start.
     last_start: usize,
@@ -95,17 +91,13 @@ impl Search<'_> {
     fn match_at(&mut self, at: usize) -> Option<(usize, usize, usize)> {
         let long = self.long.swap(at);
         let short = self.short.swap(at);
-        if let Some(length) = self.long_match(at, long) {
+        if let Some(length) = self.match_length(at, long) {
             return Some((at, long, length));
         }
-        let word = self.short.word(at);
-        if at - short > MAX_DISTANCE || low4(self.short.word(short)) != low4(word) {
-            return None;
-        }
-        let length = MIN_MATCH + common_length(self.src, short + MIN_MATCH, at + MIN_MATCH, self.end);
+        let length = self.match_length(at, short)?;
         if at < self.last_start {
             let from = self.long.swap(at + 1);
-            if let Some(later) = self.long_match(at + 1, from)
+            if let Some(later) = self.match_length(at + 1, from)
                 && later > length
             {
                 return Some((at + 1, from, later));
@@ -114,33 +106,25 @@ impl Search<'_> {
         Some((at, short, length))
     }
 
-    /// How long the match is if it has eight bytes.
+    /// How long the match is, if it is one.
     #[inline(always)]
-    fn long_match(&self, at: usize, from: usize) -> Option<usize> {
-        let long = at - from <= MAX_DISTANCE && at + 8 <= self.end && self.long.word(from) == self.long.word(at);
-        long.then(|| 8 + common_length(self.src, from + 8, at + 8, self.end))
+    fn match_length(&self, at: usize, from: usize) -> Option<usize> {
+        let found = at - from <= MAX_DISTANCE && low4(self.long.word(from)) == low4(self.long.word(at));
+        found.then(|| common_length(self.src, from, at, self.end))
     }
 
-    /// Lets some positions of a match be found: at its start, at its end, and a few in between.
+    /// Lets some positions of a match be found, near its start and near its end.
     #[inline(always)]
     fn remember_end(&mut self, start: usize, end: usize) {
         self.long.remember(start + 1);
         self.long.remember(start + 2);
         self.short.remember(start + 1);
-        if end - start > LONG_MATCH {
-            remember_inside(self.long.reborrow(), start, end);
+        if end - start > 5 {
+            self.long.remember(end - 5);
         }
         self.long.remember(end - 3);
         self.long.remember(end - 2);
         self.short.remember(end - 2);
         self.short.remember(end - 1);
-    }
-}
-
-/// Lets a few positions inside of a long match be found.
-#[inline(never)]
-fn remember_inside(mut long: Window<'_, Word8, u32, SLOTS>, start: usize, end: usize) {
-    for at in (start + STRIDE..end - STRIDE).step_by(STRIDE) {
-        long.remember(at);
     }
 }

@@ -235,7 +235,7 @@ impl<'a, const WIDTH: usize> Finder<'a, WIDTH> {
     fn place(&self, at: usize) -> (usize, u8) {
         let hash = word4(self.src, at).wrapping_mul(2_654_435_761);
         let row = (hash >> (32 - self.row_bits)) as usize;
-        (row, (hash >> (24 - self.row_bits)) as u8 | 1)
+        (row, ((hash >> (24 - self.row_bits)) as u8).max(1))
     }
 }
 
