@@ -1,6 +1,8 @@
 //! The command line.
 
-use crate::commands::{compress, convert, decompress, info, verify};
+use crate::commands::{
+    append, cat, compact, completions, compress, convert, decompress, info, man, meta, repair, tune, verify,
+};
 use crate::size;
 use blosc_oxide::{Limits, Threads};
 use clap::{Args, Parser, Subcommand};
@@ -82,4 +84,20 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     /// Convert a file to another format
     Convert(Box<convert::Convert>),
+    /// Append data to a file
+    Append(append::Append),
+    /// List, print, set and delete metadata
+    Meta(meta::Meta),
+    /// Give back the room of what no longer counts
+    Compact(compact::Compact),
+    /// Save what is left of a damaged file
+    Repair(repair::Repair),
+    /// Decompress files one after the other to standard output
+    Cat(cat::Cat),
+    /// Find the settings that suit your data
+    Tune(tune::Tune),
+    /// Print a script that completes the command line
+    Completions(completions::Completions),
+    /// Write the man pages
+    Man(man::Man),
 }

@@ -3,7 +3,7 @@
 use crate::encoding::Recipe;
 use crate::facts::Examined;
 use crate::failure::Outcome;
-use crate::format::FileFormat;
+use crate::format::{ARRAY_LAYERS, FileFormat};
 use crate::sink;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::bloscpack::rewrite;
@@ -55,30 +55,29 @@ fn fits_frame(chunk: &ChunkFile) -> bool {
 
 fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
     let options = sink::frame_options(recipe).with_chunks(frame.options().clone());
-    let mut target = Frame::create(path, sink::with_layers(options, &recipe.metadata))?;
-    target.append_all(frame)?;
-    sink::add_vllayers(&mut target, &recipe.metadata, true)?;
-    Ok(target.commit()?)
+    sink::build(path, options, recipe, |sc| {
+        sc.append_all(frame)?;
+        sink::add_vllayers(sc, &recipe.metadata, true)
+    })
 }
 
 fn copy_array(array: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
     let options = sink::frame_options(recipe).with_chunks(array.options().clone());
-    let own = array.metalayers().iter().filter(|(name, _)| crate::format::ARRAY_LAYERS.contains(name));
+    let own = array.metalayers().iter().filter(|(name, _)| ARRAY_LAYERS.contains(name));
     let options = own.fold(options, |options, (name, content)| options.metalayer(name, content));
-    let mut target = Frame::create(path, sink::with_layers(options, &recipe.metadata))?;
-    target.append_all(array)?;
-    sink::add_vllayers(&mut target, &recipe.metadata, recipe.metadata.array().is_none())?;
-    Ok(target.commit()?)
+    sink::build(path, options, recipe, |sc| {
+        sc.append_all(array)?;
+        sink::add_vllayers(sc, &recipe.metadata, recipe.metadata.array().is_none())
+    })
 }
 
 fn wrap_chunk(chunk: &ChunkFile, recipe: &Recipe, path: &Path) -> Outcome {
     let header = &chunk.header;
     let options = Options::new(header.typesize()).codec(header.codec()).level(recipe.level).pipeline(header.pipeline());
-    let options = sink::frame_options(recipe).with_chunks(options);
-    let mut target = Frame::create(path, sink::with_layers(options, &recipe.metadata))?;
-    target.append_chunk(&chunk.bytes)?;
-    sink::add_vllayers(&mut target, &recipe.metadata, true)?;
-    Ok(target.commit()?)
+    sink::build(path, sink::frame_options(recipe).with_chunks(options), recipe, |sc| {
+        sc.append_chunk(&chunk.bytes)?;
+        sink::add_vllayers(sc, &recipe.metadata, true)
+    })
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Outcome {

@@ -209,7 +209,12 @@ impl Encoding {
     ) -> Outcome<Recipe> {
         self.read_metadata(&mut metadata)?;
         let array = self.array(&metadata, hints, nbytes)?;
-        let typesize = self.typesize(array.as_ref(), hints, sample);
+        let mut typesize = self.typesize(array.as_ref(), hints, sample);
+        let is_ragged = nbytes.is_some_and(|nbytes| !nbytes.is_multiple_of(typesize as u64));
+        if format == FileFormat::B2nd && is_ragged && array.is_none() && self.typesize.is_none() {
+            // An array has whole items only.
+            typesize = 1;
+        }
         if let Some(array) = &array
             && array.itemsize() != typesize
         {
@@ -366,7 +371,7 @@ fn fits(filters: &[Filter], format: FileFormat, typesize: usize) -> bool {
 }
 
 /// The typesize with which a quick compression of the start of the data is smallest.
-fn best_typesize(sample: &[u8]) -> usize {
+pub(crate) fn best_typesize(sample: &[u8]) -> usize {
     let sample = &sample[..sample.len().min(SAMPLE)];
     let cbytes = |typesize: usize| {
         let options = Options::new(typesize).codec(Codec::Lz4).level(1).threads(Threads::serial());

@@ -84,8 +84,20 @@ fn one_line(text: &str) -> String {
 
 impl From<blosc_oxide::Error> for Failure {
     fn from(error: blosc_oxide::Error) -> Self {
-        if is_closed_pipe(&error) {
+        Self::of(&error)
+    }
+}
+
+impl Failure {
+    fn of(error: &blosc_oxide::Error) -> Self {
+        let cause = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+        if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
             return Self::ClosedPipe;
+        }
+        // What was read to be written again may be what is damaged.
+        let inner = cause.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<blosc_oxide::Error>());
+        if let Some(inner) = inner {
+            return Self::of(inner);
         }
         match error.kind() {
             ErrorKind::LimitExceeded => Self::Data(format!("{error}; --max-memory raises the limit")),
@@ -99,13 +111,12 @@ impl From<blosc_oxide::Error> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe { Self::ClosedPipe } else { Self::Usage(error.to_string()) }
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<blosc_oxide::Error>()) {
+            Some(inner) => Self::of(inner),
+            None if error.kind() == io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            None => Self::Usage(error.to_string()),
+        }
     }
-}
-
-fn is_closed_pipe(error: &blosc_oxide::Error) -> bool {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
-    source.is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Says where something failed.

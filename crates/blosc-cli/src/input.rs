@@ -1,10 +1,11 @@
 //! Where bytes come from: a file, a part of one, or standard input.
 
+use crate::encoding::SAMPLE;
 use crate::failure::{At, Outcome};
 use crate::output::Output;
-use blosc_oxide::{FileStorage, ReadAt};
+use blosc_oxide::{FileStorage, NumpyArray, ReadAt};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 /// Whether a path stands for standard input or output.
@@ -18,17 +19,44 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// Bytes to be read one after the other, and how many there are if that is known.
-pub(crate) struct Plain {
-    pub(crate) reader: Box<dyn Read + Send>,
-    pub(crate) nbytes: Option<u64>,
-}
-
-/// Opens plain data.
-pub(crate) fn plain(path: &Path) -> Outcome<Plain> {
+fn plain(path: &Path) -> Outcome<(Box<dyn Read + Send>, Option<u64>)> {
     let file = if is_stream(path) { stdin()? } else { File::open(path).at_path(path)? };
     let metadata = file.metadata().at(shown(path))?;
     let nbytes = (metadata.is_file() && !is_stream(path)).then_some(metadata.len());
-    Ok(Plain { reader: Box::new(file), nbytes })
+    Ok((Box::new(file), nbytes))
+}
+
+/// Data to be compressed, with what its start tells.
+pub(crate) struct PlainFile {
+    pub(crate) reader: Box<dyn Read + Send>,
+    pub(crate) sample: Vec<u8>,
+    pub(crate) nbytes: Option<u64>,
+    pub(crate) array: Option<NumpyArray>,
+}
+
+impl PlainFile {
+    /// Opens a file, `-` being standard input; of an .npy file, only the items are the data.
+    pub(crate) fn open(path: &Path) -> Outcome<Self> {
+        let (mut reader, mut nbytes) = plain(path)?;
+        let mut array = None;
+        let mut sample = read_sample(&mut reader).at(shown(path))?;
+        if sample.starts_with(b"\x93NUMPY") {
+            let mut rest: Box<dyn Read + Send> = Box::new(Cursor::new(sample).chain(reader));
+            let header = NumpyArray::read_npy_header(&mut rest).in_data(shown(path))?;
+            nbytes = Some(header.nbytes());
+            reader = Box::new(rest.take(header.nbytes()));
+            array = Some(header);
+            sample = read_sample(&mut reader).at(shown(path))?;
+        }
+        let reader = Box::new(Cursor::new(sample.clone()).chain(reader));
+        Ok(Self { reader, sample, nbytes, array })
+    }
+}
+
+fn read_sample(reader: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
+    let mut sample = Vec::new();
+    reader.take(SAMPLE as u64).read_to_end(&mut sample)?;
+    Ok(sample)
 }
 
 /// Bytes that can be read at any position. What comes through a pipe is put into a temporary file first.

@@ -22,6 +22,7 @@ mod slabs;
 mod source;
 mod terminal;
 mod tree;
+mod tune;
 
 use clap::Parser;
 use clap::error::ErrorKind;

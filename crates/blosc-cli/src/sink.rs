@@ -9,7 +9,7 @@ use crate::output::Output;
 use blosc_oxide::bloscpack::{BloscpackOptions, BloscpackWriter, NumpyArray};
 use blosc_oxide::{
     ArrayOptions, Compressor, Durability, EarlyFrame, ErrorKind, FileStorage, Frame, FrameLayout, FrameOptions,
-    MAX_NBYTES, NdArray, PackedOptions, PackedSpecial, PackedWriter, SuperChunk,
+    MAX_NBYTES, NdArray, PackedOptions, PackedSpecial, PackedWriter, Result, SuperChunk,
 };
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
@@ -46,21 +46,30 @@ pub(crate) fn frame_options(recipe: &Recipe) -> FrameOptions {
     options.layout(layout).durability(Durability::None).checksums(recipe.has_xxh3)
 }
 
-/// The same with the metalayers.
-pub(crate) fn with_layers(options: FrameOptions, metadata: &Metadata) -> FrameOptions {
+fn with_layers(options: FrameOptions, metadata: &Metadata) -> FrameOptions {
     metadata.layers.iter().fold(options, |options, (name, content)| options.metalayer(name, content.as_slice()))
 }
 
-fn write_frame(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
-    let mut frame = Frame::create(path, with_layers(frame_options(recipe), &recipe.metadata))?;
-    frame.extend_from(data, recipe.chunk_size)?;
-    add_vllayers(&mut frame, &recipe.metadata, true)?;
-    frame.commit()?;
+/// Makes a frame with the metalayers of `recipe` and what `fill` puts into it.
+pub(crate) fn build(
+    path: &Path,
+    options: FrameOptions,
+    recipe: &Recipe,
+    fill: impl FnOnce(&mut SuperChunk) -> Result<()>,
+) -> Outcome {
+    Frame::build(path, with_layers(options, &recipe.metadata), fill)?;
     Ok(())
 }
 
+fn write_frame(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+    build(path, frame_options(recipe), recipe, |sc| {
+        sc.extend_from(data, recipe.chunk_size)?;
+        add_vllayers(sc, &recipe.metadata, true)
+    })
+}
+
 /// Adds the variable-length metalayers, and the JSON text if it is not told otherwise already.
-pub(crate) fn add_vllayers(sc: &mut SuperChunk, metadata: &Metadata, has_json: bool) -> Outcome {
+pub(crate) fn add_vllayers(sc: &mut SuperChunk, metadata: &Metadata, has_json: bool) -> Result<()> {
     let json = metadata.json.iter().filter(|_| has_json).map(|json| (JSON_LAYER, json.as_bytes()));
     let layers = metadata.vllayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()));
     for (name, content) in layers.chain(json) {

@@ -77,12 +77,12 @@ impl Opening {
         if Container::at(path).at_path(path)?.is_none() {
             return Err(Failure::data(format!("{}: a directory without a sparse frame in it", path.display())));
         }
-        Frame::open_with(path, self.frame_options()).map(Source::Frame).in_data(path.display())
+        Frame::open_with(path, self.frame_options()).and_then(checked).map(Source::Frame).in_data(path.display())
     }
 
     fn open_as(&self, container: Container, bytes: Bytes) -> blosc_oxide::Result<Source> {
         Ok(match container {
-            Container::Frame => Source::Frame(Frame::open_at(bytes, self.offset, self.frame_options())?),
+            Container::Frame => Source::Frame(checked(Frame::open_at(bytes, self.offset, self.frame_options())?)?),
             Container::Packed => {
                 let packed = PackedSuperChunk::open_with_limits(self.part(bytes), self.limits)?;
                 Source::Packed(packed.with_threads(self.threads.clone()))
@@ -111,13 +111,20 @@ impl Opening {
         Ok(ChunkFile { bytes: chunk, header, limits: self.limits, threads: self.threads.clone() })
     }
 
-    fn frame_options(&self) -> FrameOptions {
+    /// How frames are opened.
+    pub(crate) fn frame_options(&self) -> FrameOptions {
         FrameOptions::new(Options::new(1).threads(self.threads.clone())).limits(self.limits)
     }
 
     fn part(&self, bytes: Bytes) -> Bytes {
         if self.offset == 0 { bytes } else { Box::new(Part { bytes, offset: self.offset }) }
     }
+}
+
+/// The same frame, with every chunk compared with its checksum before it is taken for good.
+fn checked(mut frame: Frame) -> blosc_oxide::Result<Frame> {
+    frame.check_when_read()?;
+    Ok(frame)
 }
 
 fn unknown(place: &str, offset: u64) -> Failure {
@@ -129,6 +136,17 @@ impl Source {
     /// The format of a file that is one chunk.
     pub(crate) fn format_of_chunk(chunk: &ChunkFile) -> FileFormat {
         if chunk.header.is_extended() { FileFormat::Chunk } else { FileFormat::Blosc1 }
+    }
+
+    /// The size of an item; 0 if the file does not say it.
+    pub(crate) fn typesize(&self) -> blosc_oxide::Result<usize> {
+        Ok(match self {
+            Self::Chunk(chunk) => chunk.header.typesize(),
+            Self::Frame(frame) => frame.typesize(),
+            Self::Packed(packed) if packed.nchunks() > 0 => packed.chunk_header(0)?.typesize(),
+            Self::Packed(_) => 0,
+            Self::Bloscpack(file) => file.header().typesize().into(),
+        })
     }
 
     /// The array that the file is, or the file back if it is none.

@@ -80,12 +80,17 @@ macro_rules! sessions {
 }
 
 sessions! {
+    append,
+    cat,
+    compact,
     compress,
     compress_failures,
     convert,
     decompress,
     decompress_failures,
     info,
+    meta,
+    repair,
     verify,
     verify_damage,
 }

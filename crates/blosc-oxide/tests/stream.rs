@@ -125,3 +125,21 @@ fn containers_are_told_apart_by_their_content() {
         assert_eq!(Container::of(&file[..], 0).unwrap(), Some(Container::Bloscpack));
     }
 }
+
+#[test]
+fn a_damaged_chunk_is_noticed_when_it_is_read_whole() {
+    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4).level(0)).unwrap();
+    frame.extend_from(&data(5000)[..], 2000).unwrap();
+    let mut bytes = frame.to_bytes().unwrap();
+    let position = usize::try_from(frame.chunk_position(1).unwrap().unwrap()).unwrap();
+    bytes[position + 500] ^= 1;
+    let mut frame = Frame::from_bytes(bytes).unwrap();
+    assert!(frame.write_to(0..5000, std::io::sink()).is_ok(), "nothing is compared unless it is asked for");
+    frame.check_when_read().unwrap();
+    let error = frame.write_to(0..5000, std::io::sink()).unwrap_err();
+    assert_eq!(error.kind(), blosc_oxide::ErrorKind::ChecksumMismatch);
+    assert!(error.to_string().starts_with("chunk 1: its hash is "), "{error}");
+    assert!(frame.decompress(1).is_err() && frame.decompress(2).is_ok());
+    frame.update(1, &data(2000)).unwrap();
+    assert!(frame.decompress(1).is_ok());
+}

@@ -1,20 +1,18 @@
 //! `blosc compress`
 
 use crate::cli::Global;
-use crate::encoding::{Encoding, Hints, Recipe, SAMPLE};
+use crate::encoding::{Encoding, Hints, Recipe};
 use crate::facts;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::format::FileFormat;
-use crate::input::{self, Plain};
+use crate::input::{self, PlainFile};
 use crate::metadata::Metadata;
 use crate::output::{self, Output};
 use crate::progress::{Progress, Task};
 use crate::sink;
 use crate::size;
 use crate::tree;
-use blosc_oxide::bloscpack::NumpyArray;
 use clap::Args;
-use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 /// Compress a file, or every file of a directory.
@@ -148,37 +146,4 @@ pub(crate) fn write_target(
 fn size_of(path: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(path) else { return path.metadata().map_or(0, |metadata| metadata.len()) };
     entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
-}
-
-/// Data to be compressed, with what its start tells.
-struct PlainFile {
-    reader: Box<dyn Read + Send>,
-    sample: Vec<u8>,
-    nbytes: Option<u64>,
-    array: Option<NumpyArray>,
-}
-
-impl PlainFile {
-    fn open(path: &Path) -> Outcome<Self> {
-        let Plain { mut reader, nbytes } = input::plain(path)?;
-        let mut array = None;
-        let mut nbytes = nbytes;
-        let mut sample = read_sample(&mut reader).at(input::shown(path))?;
-        if sample.starts_with(b"\x93NUMPY") {
-            let mut rest: Box<dyn Read + Send> = Box::new(Cursor::new(sample).chain(reader));
-            let header = NumpyArray::read_npy_header(&mut rest).in_data(input::shown(path))?;
-            nbytes = Some(header.nbytes());
-            reader = Box::new(rest.take(header.nbytes()));
-            array = Some(header);
-            sample = read_sample(&mut reader).at(input::shown(path))?;
-        }
-        let reader = Box::new(Cursor::new(sample.clone()).chain(reader));
-        Ok(Self { reader, sample, nbytes, array })
-    }
-}
-
-fn read_sample(reader: &mut (impl Read + ?Sized)) -> std::io::Result<Vec<u8>> {
-    let mut sample = Vec::new();
-    reader.take(SAMPLE as u64).read_to_end(&mut sample)?;
-    Ok(sample)
 }

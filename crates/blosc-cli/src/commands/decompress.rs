@@ -192,11 +192,7 @@ struct Described {
 }
 
 fn describe(source: &Source) -> Outcome<Described> {
-    let typesize = match source {
-        Source::Frame(frame) => frame.typesize(),
-        Source::Chunk(chunk) => chunk.header.typesize(),
-        _ => 1,
-    };
+    let typesize = source.typesize()?.max(1);
     Ok(Described { array: Metadata::of(source)?.array(), typesize })
 }
 

@@ -93,6 +93,36 @@ impl Frame {
         creation.finish(sc).map(Self)
     }
 
+    /// Makes a new frame at `path` that is there with all that `fill` puts into it, or not at all. Unlike one that is made
+    /// empty and filled afterwards, it has no dead bytes.
+    ///
+    /// ```
+    /// use blosc_oxide::{Frame, Options};
+    /// # let path = std::env::temp_dir().join(format!("blosc-oxide-build-{}.b2frame", std::process::id()));
+    /// let frame = Frame::build(&path, Options::new(1), |sc| sc.append(b"all at once"))?;
+    /// assert_eq!((frame.nbytes(), frame.dead_bytes()?), (11, 0));
+    /// # drop(frame);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and what `fill` reports: there is nothing at `path` then.
+    pub fn build(
+        path: impl AsRef<Path>,
+        options: impl Into<FrameOptions>,
+        fill: impl FnOnce(&mut SuperChunk) -> Result<()>,
+    ) -> Result<Self> {
+        let (creation, mut sc) = Creation::at_path(path.as_ref(), options.into())?;
+        match fill(&mut sc) {
+            Ok(()) => creation.finish(sc).map(Self),
+            Err(error) => {
+                creation.abandon(sc);
+                Err(error)
+            }
+        }
+    }
+
     /// Opens the frame at `path`, a file or a directory, for reading.
     ///
     /// # Errors

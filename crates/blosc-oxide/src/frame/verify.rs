@@ -2,7 +2,7 @@
 
 use super::{Frame, checksums};
 use crate::error::{Error, Result, error};
-use crate::schunk::SuperChunk;
+use crate::schunk::{Checks, SuperChunk};
 
 /// What a verification has found.
 #[derive(Debug, Default)]
@@ -47,6 +47,22 @@ impl Frame {
     pub fn verify(&mut self) -> Result<Verification> {
         verify(&mut self.0)
     }
+
+    /// Makes every chunk that is read whole from now on be compared with its checksum, where there is one: a damaged one
+    /// is `ChecksumMismatch` then, and not whatever it decodes to. A change of the frame ends it.
+    ///
+    /// # Errors
+    /// `Corrupt` if the checksums themselves are damaged.
+    pub fn check_when_read(&mut self) -> Result<()> {
+        check_when_read(&mut self.0)
+    }
+}
+
+/// Makes every chunk of `sc` that is read whole be compared with its hash.
+fn check_when_read(sc: &mut SuperChunk) -> Result<()> {
+    let hashes = (0..sc.nchunks()).map(|index| sc.store.hash(index)).collect::<Result<_>>()?;
+    sc.set_checks(Checks { hashes, of: checksums::of_chunk });
+    Ok(())
 }
 
 /// Decodes all chunks and metalayers of `sc` and compares all hashes that are kept.

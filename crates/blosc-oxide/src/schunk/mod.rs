@@ -55,6 +55,8 @@ pub struct SuperChunk {
     /// Where each chunk starts, and where the last one ends; only for chunks of different sizes.
     starts: OnceLock<Vec<u64>>,
     is_changed: bool,
+    /// What chunks that are read whole are compared with, if they are.
+    checks: Option<Checks>,
 }
 
 impl SuperChunk {
@@ -81,6 +83,7 @@ impl SuperChunk {
             idle: Mutex::default(),
             starts: OnceLock::new(),
             is_changed: false,
+            checks: None,
         }
     }
 
@@ -195,6 +198,11 @@ impl SuperChunk {
         &mut self.state.vlmetalayers
     }
 
+    /// Compares every chunk that is read whole with its hash, until something is changed.
+    pub(crate) fn set_checks(&mut self, checks: Checks) {
+        self.checks = Some(checks);
+    }
+
     /// What a declared size may make it allocate.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
@@ -239,6 +247,7 @@ impl SuperChunk {
 
     /// Gets hold of the chunks before they are changed; whether they were not held before.
     pub(crate) fn begin(&mut self) -> Result<bool> {
+        self.checks = None;
         let begun = self.store.begin(self.is_changed)?;
         if let Some(state) = begun.state {
             self.replace_state(state);
@@ -289,6 +298,7 @@ impl SuperChunk {
 
     /// Becomes what another process has made of it.
     pub(crate) fn replace_state(&mut self, state: State) {
+        self.checks = None;
         self.options = state.options(&self.options);
         self.state = state;
         self.compressor = None;
@@ -319,6 +329,14 @@ impl SuperChunk {
         }
         self.compressor.as_mut().ok_or_else(|| error!(InvalidArgument, "there is no compressor"))
     }
+}
+
+/// Hashes that chunks must have.
+pub(crate) struct Checks {
+    /// One for each chunk; `None` where it is not known.
+    pub(crate) hashes: Vec<Option<u64>>,
+    /// The hash of a chunk.
+    pub(crate) of: fn(&[u8]) -> u64,
 }
 
 /// What it takes to read a chunk.

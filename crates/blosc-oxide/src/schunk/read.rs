@@ -240,9 +240,21 @@ impl SuperChunk {
         let nbytes = self.load(index, std::slice::from_ref(&wanted), reader)?;
         let chunk = Chunk::parse(&reader.buffer.bytes)?;
         if out.len() == nbytes {
+            self.check_hash(index, &chunk)?;
             return reader.decompressor.chunk_into(&chunk, out).map(|_| ());
         }
         reader.decompressor.bytes_into(&chunk, from, out)
+    }
+
+    /// Compares a chunk that has been read whole with its hash, if that is wanted and known.
+    fn check_hash(&self, index: usize, chunk: &Chunk<'_>) -> Result<()> {
+        let Some(checks) = &self.checks else { return Ok(()) };
+        let Some(Some(expected)) = checks.hashes.get(index) else { return Ok(()) };
+        let found = (checks.of)(chunk.as_bytes());
+        if found != *expected {
+            bail!(ChecksumMismatch, "its hash is {found:016x}, not {expected:016x}");
+        }
+        Ok(())
     }
 
     /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds.
@@ -284,9 +296,13 @@ impl SuperChunk {
                 self.check_nbytes(index, chunk.header())?;
                 return action(&mut Parts::Stored { chunk, decompressor: &mut reader.decompressor });
             }
-            self.load(index, wanted, reader)?;
+            let nbytes = self.load(index, wanted, reader)?;
             let Reader { decompressor, buffer } = reader;
-            action(&mut Parts::Stored { chunk: Chunk::parse(&buffer.bytes)?, decompressor })
+            let chunk = Chunk::parse(&buffer.bytes)?;
+            if wanted.iter().map(Range::len).sum::<usize>() >= nbytes {
+                self.check_hash(index, &chunk)?;
+            }
+            action(&mut Parts::Stored { chunk, decompressor })
         });
         result.map_err(at_chunk(index))
     }

@@ -1,0 +1,183 @@
+//! `blosc meta`
+
+use crate::cli::Global;
+use crate::failure::{At, Failure, Outcome};
+use crate::format::{self, FileFormat};
+use crate::metadata::Metadata;
+use crate::output;
+use crate::source::{Opening, Source};
+use blosc_oxide::bloscpack::replace_metadata;
+use blosc_oxide::{FileStorage, Frame};
+use clap::{Args, Subcommand};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// What the metadata of a Bloscpack file is called here, where everything has a name.
+const BLP_NAME: &str = "metadata";
+
+/// List, print, set and delete metalayers, and the metadata of Bloscpack files.
+#[derive(Debug, Args)]
+pub(crate) struct Meta {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What is to be done.
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List names, kinds and sizes
+    List {
+        /// The file
+        file: PathBuf,
+    },
+    /// Print the content of one
+    Get {
+        /// The file
+        file: PathBuf,
+        /// Its name; `metadata` for a Bloscpack file
+        name: String,
+    },
+    /// Add one or give it another content
+    Set {
+        /// The file
+        file: PathBuf,
+        /// Its name; `metadata` for a Bloscpack file
+        name: String,
+        /// The content; @FILE takes that of a file, `-` standard input
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+        /// Add a metalayer of fixed size, in the header, instead of a variable-length one
+        #[arg(long)]
+        fixed: bool,
+    },
+    /// Take one away
+    Delete {
+        /// The file
+        file: PathBuf,
+        /// Its name
+        name: String,
+    },
+}
+
+impl Meta {
+    pub(crate) fn run(&self, global: &Global) -> Outcome {
+        match &self.action {
+            Action::List { file } => list(file, global),
+            Action::Get { file, name } => get(file, name, global),
+            Action::Set { file, name, value, fixed } => set(file, name, &content(value)?, *fixed, global),
+            Action::Delete { file, name } => delete(file, name, global),
+        }
+    }
+}
+
+/// What a value on the command line stands for.
+fn content(value: &str) -> Outcome<Vec<u8>> {
+    if value == "-" {
+        let mut content = Vec::new();
+        std::io::stdin().read_to_end(&mut content).at("standard input")?;
+        return Ok(content);
+    }
+    match value.strip_prefix('@') {
+        Some(file) => std::fs::read(file).at(file),
+        None => Ok(value.as_bytes().to_vec()),
+    }
+}
+
+/// All layers of a file with their kinds.
+fn layers(path: &Path, global: &Global) -> Outcome<Vec<(&'static str, String, Vec<u8>)>> {
+    let source = Opening::new(global).open(path)?;
+    if let Source::Frame(frame) = &source {
+        let mut found: Vec<_> =
+            frame.metalayers().iter().map(|(name, content)| ("fixed", name.to_owned(), content.to_vec())).collect();
+        for name in frame.vlmetalayers().names() {
+            let content = frame.vlmetalayers().get(name).in_data(path.display())?;
+            found.push(("variable", name.to_owned(), content.unwrap_or_default()));
+        }
+        return Ok(found);
+    }
+    let Metadata { layers, vllayers, json } = Metadata::of(&source).in_data(path.display())?;
+    let json = json.map(|json| ("json", BLP_NAME.to_owned(), json.into_bytes()));
+    let named = layers.into_iter().chain(vllayers).map(|(name, content)| ("variable", name, content));
+    Ok(named.chain(json).collect())
+}
+
+fn list(path: &Path, global: &Global) -> Outcome {
+    let mut out = output::stdout()?;
+    for (kind, name, content) in layers(path, global)? {
+        writeln!(out, "{kind:<8} {:>10}  {name}", content.len())?;
+    }
+    Ok(())
+}
+
+fn get(path: &Path, name: &str, global: &Global) -> Outcome {
+    let found = layers(path, global)?.into_iter().find(|(_, other, _)| other == name);
+    let (_, _, content) = found.ok_or_else(|| missing(path, name))?;
+    Ok(output::stdout()?.write_all(&content)?)
+}
+
+fn missing(path: &Path, name: &str) -> Failure {
+    Failure::usage(format!(
+        "{}: there is no metalayer {name:?}; `blosc meta list` names those that there are",
+        path.display()
+    ))
+}
+
+fn set(path: &Path, name: &str, content: &[u8], is_fixed: bool, global: &Global) -> Outcome {
+    let place = path.display();
+    match Opening::new(global).open(path)? {
+        Source::Bloscpack(file) => {
+            drop(file);
+            set_blp(path, name, content, global).at(place)
+        }
+        Source::Frame(_) => edit(path, name, global, |frame| {
+            if frame.metalayers().get(name).is_some() {
+                return Ok(frame.metalayers_mut().update(name, content)?);
+            }
+            if is_fixed {
+                return Ok(frame.metalayers_mut().add(name, content)?);
+            }
+            match frame.vlmetalayers().get(name)? {
+                Some(_) => Ok(frame.vlmetalayers_mut().update(name, content)?),
+                None => Ok(frame.vlmetalayers_mut().add(name, content)?),
+            }
+        })
+        .at(place),
+        _ => Err(Failure::usage(format!(
+            "{place}: it has no place for metadata that can be changed; convert it to b2frame"
+        ))),
+    }
+}
+
+fn set_blp(path: &Path, name: &str, content: &[u8], global: &Global) -> Outcome {
+    if name != BLP_NAME {
+        return Err(Failure::usage(format!("a Bloscpack file has one piece of metadata, called {BLP_NAME} here")));
+    }
+    let text = std::str::from_utf8(content).map_err(|_| Failure::usage("the metadata must be JSON"))?;
+    Ok(replace_metadata(&mut FileStorage::open_writable(path)?, text, global.limits())?)
+}
+
+fn delete(path: &Path, name: &str, global: &Global) -> Outcome {
+    if !matches!(Opening::new(global).open(path)?, Source::Frame(_)) {
+        return Err(Failure::usage(format!("{}: only frames and arrays have metalayers to delete", path.display())));
+    }
+    edit(path, name, global, |frame| {
+        if frame.metalayers().get(name).is_some() {
+            return Ok(frame.metalayers_mut().remove(name)?);
+        }
+        match frame.vlmetalayers().get(name)? {
+            Some(_) => Ok(frame.vlmetalayers_mut().remove(name)?),
+            None => Err(Failure::usage(format!("there is no metalayer {name:?}"))),
+        }
+    })
+    .at(path.display())
+}
+
+/// Changes a frame in place.
+fn edit(path: &Path, name: &str, global: &Global, action: impl FnOnce(&mut Frame) -> Outcome) -> Outcome {
+    let mut frame = Frame::open_writable_with(path, Opening::new(global).frame_options())?;
+    if format::ARRAY_LAYERS.contains(&name) && FileFormat::of_frame(&frame) == FileFormat::B2nd {
+        return Err(Failure::usage(format!("the metalayer {name:?} is what makes it an array, and stays as it is")));
+    }
+    action(&mut frame)?;
+    Ok(frame.commit()?)
+}

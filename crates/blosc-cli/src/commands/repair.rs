@@ -1,0 +1,103 @@
+//! `blosc repair`
+
+use crate::cli::Global;
+use crate::failure::{At, Failure, Outcome};
+use crate::output::{self, Output};
+use crate::source::Opening;
+use blosc_oxide::bloscpack::recover;
+use blosc_oxide::{Container, Durability, FileStorage, Frame, FrameLayout};
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Save what is left of a damaged frame or array into a new file, and tell what is not.
+///
+/// The file itself is never changed, but for a Bloscpack file: there, a change that was interrupted is brought to its
+/// end.
+#[derive(Debug, Args)]
+pub(crate) struct Repair {
+    /// The damaged file or directory
+    file: PathBuf,
+    /// Where to write what is left [default: FILE with `.repaired` before its extension]
+    output: Option<PathBuf>,
+    /// Overwrite what is there
+    #[arg(long)]
+    force: bool,
+}
+
+impl Repair {
+    pub(crate) fn run(&self, global: &Global) -> Outcome {
+        let place = self.file.display();
+        self.file.symlink_metadata().at(&place)?;
+        match Container::at(&self.file).at_path(&self.file)? {
+            Some(Container::Bloscpack) => self.finish_bloscpack(global).at(&place),
+            Some(Container::Packed | Container::Chunk) => {
+                Err(Failure::usage(format!("{place}: only frames, arrays and Bloscpack files can be mended")))
+            }
+            _ => self.repair_frame(global).at(&place),
+        }
+    }
+
+    fn target(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| repaired_name(&self.file))
+    }
+
+    fn repair_frame(&self, global: &Global) -> Outcome {
+        let target = self.target();
+        output::check_free(&target, self.force)?;
+        let options = Opening::new(global).frame_options();
+        let repair = Frame::repair_path(&self.file, options.clone())?;
+        let report = repair.report();
+        if report.nchunks == 0 {
+            return Err(Failure::data("no chunk was found in it; nothing can be saved"));
+        }
+        let layout = if self.file.is_dir() { FrameLayout::Sparse } else { FrameLayout::Contiguous };
+        let new = options.with_chunks(repair.options()).layout(layout).durability(Durability::None);
+        let output = Output::to(&target, self.force)?;
+        Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
+        output.finish()?;
+        if !global.quiet {
+            let mut out = output::stdout()?;
+            write!(out, "{report}")?;
+            writeln!(out, "written to {}", target.display())?;
+        }
+        if report.damage.is_empty() { Ok(()) } else { Err(Failure::Told) }
+    }
+
+    fn finish_bloscpack(&self, global: &Global) -> Outcome {
+        let path = match &self.output {
+            Some(target) => {
+                let output = Output::to(target, self.force)?;
+                std::fs::copy(&self.file, output.path())?;
+                output.finish()?;
+                target
+            }
+            None => &self.file,
+        };
+        let was_interrupted = recover(&mut FileStorage::open_writable(path)?, global.limits())?;
+        if !global.quiet {
+            let found = if was_interrupted {
+                "an interrupted change was brought to its end"
+            } else {
+                "no change was interrupted"
+            };
+            writeln!(
+                output::stdout()?,
+                "{}: {found}; `blosc verify` tells whether its chunks are good",
+                path.display()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// `data.b2frame` becomes `data.repaired.b2frame`.
+fn repaired_name(path: &Path) -> PathBuf {
+    let mut name = path.with_extension("").into_os_string();
+    name.push(".repaired");
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    PathBuf::from(name)
+}

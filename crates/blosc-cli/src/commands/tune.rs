@@ -1,0 +1,88 @@
+//! `blosc tune`
+
+use crate::cli::Global;
+use crate::failure::{At, Outcome};
+use crate::input;
+use crate::output::{self, Output};
+use crate::size;
+use crate::terminal;
+use crate::tune::{self, Sample, Trial, Verdict};
+use clap::Args;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Find the settings that suit your data: codecs, levels, filters and block sizes are tried out on a sample of it.
+///
+/// Speeds are of this machine, in memory, with as many threads as --threads says. Best for size is the smallest result,
+/// for speed the least time to compress and decompress, and for balance the least time to compress, move at 100 MB/s,
+/// and decompress.
+#[derive(Debug, Args)]
+pub(crate) struct Tune {
+    /// The data, compressed or not; `-` is standard input
+    input: PathBuf,
+    /// How much of the data to try with, taken from all over it
+    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = size::parse_memory)]
+    sample: usize,
+    /// The size of an item in bytes [default: found out from the data]
+    #[arg(long, short, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    typesize: Option<u32>,
+    /// Print everything that was tried, also what something else beats in every way
+    #[arg(long)]
+    all: bool,
+    /// Write a page with a plot of ratio against speed
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Overwrite FILE
+    #[arg(long)]
+    force: bool,
+}
+
+impl Tune {
+    pub(crate) fn run(&self, global: &Global) -> Outcome {
+        if let Some(html) = &self.html {
+            output::check_free(html, self.force)?;
+        }
+        let typesize = self.typesize.map(|size| size as usize);
+        let room = self.sample.clamp(1 << 10, blosc_oxide::MAX_NBYTES);
+        let sample = Sample::of(&self.input, typesize, room, global)?;
+        let mut trial = Trial::new(&sample.bytes, sample.typesize, global.threads());
+        let shows = global.shows_progress() && terminal::stderr_is_terminal();
+        let found = tune::tune(&mut trial, |count| {
+            if shows {
+                // A terminal that cannot be written to shows nothing.
+                let _ = write!(io::stderr().lock(), "\r\x1b[K{count} settings tried");
+            }
+        });
+        if shows {
+            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        }
+        let found = found?;
+        let Some(verdict) = Verdict::of(&found) else { return Ok(()) };
+        self.print(&sample, &found, &verdict)?;
+        match &self.html {
+            Some(html) => self.write_page(html, &sample, &found, &verdict),
+            None => Ok(()),
+        }
+    }
+
+    fn print(&self, sample: &Sample, found: &[tune::Measurement], verdict: &Verdict) -> Outcome {
+        let mut out = io::BufWriter::new(output::stdout()?);
+        let name = input::shown(&self.input);
+        let of = sample.total.map_or_else(String::new, |total| format!(" of {}", size::display(total)));
+        let sampled = size::display(sample.bytes.len() as u64);
+        writeln!(out, "{name}: {} settings tried on {sampled}{of}, items of {} bytes\n", found.len(), sample.typesize)?;
+        writeln!(out, "{}", tune::table(found, verdict, self.all))?;
+        for (place, best) in [(verdict.size, "size"), (verdict.speed, "speed"), (verdict.balance, "balance")] {
+            let line = tune::command_line(&found[place].candidate, sample.typesize, &self.input.display().to_string());
+            writeln!(out, "best for {best:<8} {line}")?;
+        }
+        Ok(out.flush()?)
+    }
+
+    fn write_page(&self, html: &Path, sample: &Sample, found: &[tune::Measurement], verdict: &Verdict) -> Outcome {
+        let page = tune::page(&input::shown(&self.input), sample.typesize, sample.bytes.len(), found, verdict);
+        let output = Output::to(html, self.force)?;
+        output.create()?.write_all(page.as_bytes()).at_path(html)?;
+        output.finish()
+    }
+}

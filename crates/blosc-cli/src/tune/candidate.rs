@@ -1,0 +1,71 @@
+//! The settings that are tried.
+
+use blosc_oxide::{Codec, Filter, Options, Threads};
+
+/// One choice of codec, level, filters and block size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) codec: Codec,
+    pub(crate) level: u8,
+    pub(crate) filters: Vec<Filter>,
+    /// `None` if it is chosen automatically.
+    pub(crate) blocksize: Option<usize>,
+}
+
+/// A fast codec and a strong one, to find out which filters help.
+pub(super) const FILTER_PROBES: [(Codec, u8); 2] = [(Codec::Lz4, 5), (Codec::Zstd, 1)];
+/// Block sizes that are tried with the best of the rest.
+pub(super) const BLOCKSIZES: [usize; 4] = [32 << 10, 128 << 10, 512 << 10, 2 << 20];
+
+/// The levels that each codec is tried with.
+pub(super) fn levels() -> [(Codec, &'static [u8]); 5] {
+    [
+        (Codec::BloscLz, &[1, 5, 9]),
+        (Codec::Lz4, &[1, 5, 9]),
+        (Codec::Lz4Hc, &[3, 9]),
+        (Codec::Zlib, &[1, 5]),
+        (Codec::Zstd, &[1, 3, 5, 7, 9]),
+    ]
+}
+
+/// The filters that may help data of this typesize.
+pub(super) fn filter_choices(typesize: usize) -> Vec<Vec<Filter>> {
+    let mut choices = vec![Vec::new()];
+    if typesize > 1 {
+        choices.push(vec![Filter::Shuffle]);
+        choices.push(vec![Filter::Shuffle, Filter::ByteDelta(0)]);
+        choices.push(vec![Filter::Delta, Filter::Shuffle]);
+    }
+    choices.push(vec![Filter::BitShuffle]);
+    if typesize > usize::from(u8::MAX) {
+        choices.retain(|filters| !filters.contains(&Filter::ByteDelta(0)));
+    }
+    choices
+}
+
+impl Candidate {
+    pub(super) fn new(codec: Codec, level: u8, filters: &[Filter]) -> Self {
+        Self { codec, level, filters: filters.to_vec(), blocksize: None }
+    }
+
+    pub(super) fn with_blocksize(&self, blocksize: usize) -> Self {
+        Self { blocksize: Some(blocksize), ..self.clone() }
+    }
+
+    pub(super) fn options(&self, typesize: usize, threads: &Threads) -> Options {
+        Options::new(typesize)
+            .codec(self.codec)
+            .level(self.level)
+            .filters(self.filters.iter().copied())
+            .blocksize(self.blocksize)
+            .threads(threads.clone())
+    }
+
+    /// The filters in words.
+    pub(crate) fn filter_names(&self) -> String {
+        if self.filters.is_empty() {
+            return "none".to_owned();
+        }
+        self.filters.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
+    }
+}

@@ -1,0 +1,108 @@
+//! A sample of the data: pieces from all over it.
+
+use crate::cli::Global;
+use crate::encoding::best_typesize;
+use crate::failure::{At, Failure, Outcome};
+use crate::input::{self, PlainFile};
+use crate::reading::Plain;
+use crate::source::Opening;
+use blosc_oxide::{Container, FileStorage, ReadAt};
+use std::io::Read;
+use std::path::Path;
+
+/// In how many pieces a long file is sampled.
+const PIECES: u64 = 8;
+
+/// Some of the data, and what is known about all of it.
+pub(crate) struct Sample {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) typesize: usize,
+    /// How much data there is in all, if that is known.
+    pub(crate) total: Option<u64>,
+}
+
+impl Sample {
+    /// Takes up to `room` bytes of the data of `path`, which may be compressed already.
+    pub(crate) fn of(path: &Path, typesize: Option<usize>, room: usize, global: &Global) -> Outcome<Self> {
+        let mut sample = if is_blosc(path) { Self::of_blosc(path, room, global)? } else { Self::of_plain(path, room)? };
+        if sample.bytes.is_empty() {
+            return Err(Failure::usage(format!("{}: there is no data in it to try anything with", input::shown(path))));
+        }
+        if let Some(typesize) = typesize {
+            sample.typesize = typesize;
+        } else if sample.typesize == 0 {
+            sample.typesize = best_typesize(&sample.bytes);
+        }
+        let whole = sample.bytes.len() - sample.bytes.len() % sample.typesize.max(1);
+        if whole > 0 {
+            sample.bytes.truncate(whole);
+        }
+        Ok(sample)
+    }
+
+    fn of_blosc(path: &Path, room: usize, global: &Global) -> Outcome<Self> {
+        let place = input::shown(path);
+        let source = Opening::new(global).open(path)?;
+        let typesize = source.typesize().in_data(&place)?;
+        let plain = Plain::new(source).in_data(&place)?;
+        let total = plain.nbytes().in_data(&place)?;
+        let mut bytes = Vec::new();
+        for (start, len) in pieces(total, room, typesize) {
+            plain.write_range(start..start + len, &mut bytes).in_data(&place)?;
+        }
+        Ok(Self { bytes, typesize, total: Some(total) })
+    }
+
+    fn of_plain(path: &Path, room: usize) -> Outcome<Self> {
+        let place = input::shown(path);
+        let mut file = PlainFile::open(path)?;
+        let typesize = file.array.as_ref().map_or(0, blosc_oxide::NumpyArray::itemsize);
+        let mut bytes = Vec::new();
+        match file.nbytes.filter(|&total| !input::is_stream(path) && total > room as u64) {
+            Some(total) => {
+                let storage = FileStorage::open(path).at_path(path)?;
+                let header = storage.len().at(&place)?.saturating_sub(total);
+                for (start, len) in pieces(total, room, typesize.max(1)) {
+                    let at = bytes.len();
+                    bytes.resize(at + usize::try_from(len).unwrap_or(0), 0);
+                    storage.read_at(header + start, &mut bytes[at..]).at(&place)?;
+                }
+            }
+            None => {
+                file.reader.by_ref().take(room as u64).read_to_end(&mut bytes).at(&place)?;
+            }
+        }
+        Ok(Self { bytes, typesize, total: file.nbytes })
+    }
+}
+
+fn is_blosc(path: &Path) -> bool {
+    !input::is_stream(path) && matches!(Container::at(path), Ok(Some(_)))
+}
+
+/// Where the pieces of a sample start, and how long each is: all of the data if it is short enough.
+fn pieces(total: u64, room: usize, typesize: usize) -> Vec<(u64, u64)> {
+    // Pieces start at items, and at places that any common item divides.
+    let unit = (typesize as u64).saturating_mul(64).max(64);
+    let len = room as u64 / PIECES / unit * unit;
+    if total <= room as u64 || len == 0 {
+        return vec![(0, total.min(room as u64))];
+    }
+    let step = (total - len) / (PIECES - 1) / unit * unit;
+    (0..PIECES).map(|piece| (piece * step, len)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+
+    #[test]
+    fn pieces_come_from_all_over_and_lie_inside() {
+        assert_eq!(pieces(1000, 5000, 8), [(0, 1000)]);
+        let found = pieces(1 << 30, 8 << 20, 8);
+        assert_eq!(found.len(), 8);
+        assert!(found.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0));
+        assert!(found.iter().all(|&(start, len)| start % 8 == 0 && start + len <= 1 << 30));
+        assert!(found[7].0 > 900 << 20);
+    }
+}
