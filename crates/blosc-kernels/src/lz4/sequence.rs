@@ -104,6 +104,10 @@ fn long_sequence(
 #[inline(always)]
 fn put_extension(out: &mut [u8], length: usize) -> usize {
     let Some(rest) = length.checked_sub(15) else { return 0 };
+    if rest < 255 {
+        out[0] = low_byte(rest);
+        return 1;
+    }
     let full = rest / 255;
     out[..full].fill(255);
     out[full] = low_byte(rest % 255);
