@@ -5,6 +5,7 @@ use crate::peer::Peer;
 use crate::rows::chunks::{CODECS, Case, FILTERS};
 use crate::rows::{self, Row};
 use crate::{data, measure};
+use blosc_oxide::Codec;
 
 /// Measures all that is asked for, and shows each row as soon as it is there.
 pub(crate) fn run(peer: &Peer, arguments: &Arguments, mut add: impl FnMut(Row)) {
@@ -19,6 +20,9 @@ pub(crate) fn run(peer: &Peer, arguments: &Arguments, mut add: impl FnMut(Row)) 
     }
     if arguments.wants("frames") {
         frames(peer, arguments, &mut add);
+    }
+    if arguments.wants("arrays") {
+        arrays(peer, arguments, &mut add);
     }
 }
 
@@ -88,4 +92,20 @@ fn frames(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
         }
     }
     add(rows::frames::to_file(peer, 4 << 10, if arguments.is_quick { 2_000 } else { 100_000 }));
+}
+
+/// A quarter of the side makes arrays of 8 MiB instead of 512.
+fn arrays(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
+    let side = if arguments.is_quick { 128 } else { 512 };
+    for (codec, level) in [(Codec::Lz4, 5), (Codec::BloscLz, 5), (Codec::Zstd, 1)] {
+        for is_rows in [true, false] {
+            for threads in [1, 2] {
+                let name = codec.to_string();
+                if arguments.matches(&[name.as_str(), &format!("{threads}T")]) {
+                    let case = rows::arrays::Case { codec, level, threads, is_rows, side };
+                    rows::arrays::rows(peer, arguments.effort, case).into_iter().for_each(&mut *add);
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Super-chunks of C-Blosc2.
 
-use super::{CParams, Params, Peer, int};
+use super::{CParams, DParams, Params, Peer, int};
 use libloading::Library;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -8,12 +8,20 @@ use std::path::Path;
 
 /// Where a super-chunk is, as `blosc2.h` lays it out.
 #[repr(C)]
-struct Storage {
+pub(super) struct Storage {
     contiguous: bool,
     urlpath: *const c_char,
     cparams: *const CParams,
     dparams: *const c_void,
     io: *const c_void,
+}
+
+impl Storage {
+    /// A storage in memory.
+    pub(super) fn in_memory(cparams: &CParams, dparams: &DParams) -> Self {
+        let null = std::ptr::null();
+        Self { contiguous: false, urlpath: null, cparams, dparams: (&raw const *dparams).cast(), io: null.cast() }
+    }
 }
 
 type Schunk = *mut c_void;

@@ -1,6 +1,9 @@
 //! C-Blosc2, loaded when the program runs.
 
+mod array;
 mod frame;
+
+pub(crate) use array::{Cut, PeerArray};
 
 use libloading::Library;
 use std::ffi::{c_int, c_void};
@@ -87,6 +90,7 @@ pub(crate) struct Peer {
     bitshuffle: Filter,
     bitunshuffle: Filter,
     frames: frame::Functions,
+    arrays: array::Functions,
     version: String,
     /// Keeps the functions above loaded.
     _library: Library,
@@ -133,6 +137,7 @@ impl Peer {
             bitshuffle: function!(b"blosc2_bitshuffle"),
             bitunshuffle: function!(b"blosc2_bitunshuffle"),
             frames: frame::Functions::load(&library)?,
+            arrays: array::Functions::load(&library)?,
             version,
             _library: library,
         })

@@ -1,5 +1,6 @@
 //! What is measured, a file for each kind of row.
 
+pub(crate) mod arrays;
 pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
