@@ -1,7 +1,9 @@
 //! Our side of the interop test: chunks (`write`, `read`), Bloscpack files (`write-bloscpack`, `append-bloscpack`,
-//! `convert-npy`), and frames that both sides change in turn (`frames`, `turn`) and at the same time (`append`).
+//! `convert-npy`), and frames that both sides change in turn (`frames`, `turn`) and at the same time (`append`), and arrays that they change in
+//! turn (`arrays`, `turn-arrays`, `read-arrays`).
 #![expect(clippy::print_stdout, reason = "a command that reports its counts")]
 
+mod arrays;
 mod bloscpack;
 mod cases;
 mod chunk_set;
@@ -13,12 +15,17 @@ const LEAST_WRITTEN: usize = 3000;
 const LEAST_READ: usize = 1000;
 const LEAST_BLOSCPACK: usize = 100;
 const LEAST_FRAMES: usize = 60;
+const LEAST_ARRAYS: usize = 50;
+const LEAST_NDLZ: usize = 12;
 
 const USAGE: &str = "usage: interop write DIRECTORY
        interop read DIRECTORY...
        interop write-bloscpack|append-bloscpack|convert-npy DIRECTORY
        interop frames DIRECTORY
        interop turn DIRECTORY NUMBER disk|memory
+       interop arrays DIRECTORY
+       interop turn-arrays DIRECTORY NUMBER
+       interop read-arrays DIRECTORY
        interop append FRAME WRITER COUNT
        interop path";
 
@@ -41,6 +48,21 @@ fn main() -> ExitCode {
             let count = frames::turn(directory, number, via);
             println!("theirs read and changed by blosc-oxide: {count} frames");
             success(count >= LEAST_FRAMES)
+        }
+        Some(("arrays", [directory])) => {
+            let count = arrays::create(directory);
+            println!("blosc-oxide wrote {count} arrays");
+            success(count >= LEAST_ARRAYS)
+        }
+        Some(("turn-arrays", [directory, number])) => {
+            let count = arrays::turn(directory, number.parse().expect("the number of the turn"));
+            println!("theirs read and changed by blosc-oxide: {count} arrays");
+            success(count >= LEAST_ARRAYS)
+        }
+        Some(("read-arrays", [directory])) => {
+            let count = arrays::read(directory);
+            println!("theirs read by blosc-oxide: {count} arrays of ndlz");
+            success(count >= LEAST_NDLZ)
         }
         Some(("path", [])) => {
             println!("{}", std::env::current_exe().expect("a program that runs").display());

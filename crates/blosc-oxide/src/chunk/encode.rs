@@ -7,7 +7,7 @@ use super::decode::{keep_first, room};
 use super::dict;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, VERSION_BLOSC1, flag, flag2};
 use super::options::{Format, Options};
-use super::reuse::Reuse;
+use super::reuse::{Changed, Reuse};
 use super::tuning::SplitRule;
 use super::view::Chunk;
 use super::{blosc1, tuning};
@@ -160,7 +160,7 @@ impl Compressor {
     pub(crate) fn compress_changed(&mut self, data: &[u8], old: &Chunk<'_>, changed: &Range<usize>) -> Result<Vec<u8>> {
         self.check_len(data.len())?;
         let layout = self.layout(data.len());
-        let reuse = Reuse::new(&self.options, &layout, old, changed).filter(|_| !is_zero(data));
+        let reuse = Reuse::new(&self.options, &layout, old, Changed::Bytes(changed.clone())).filter(|_| !is_zero(data));
         let Some(reuse) = reuse else { return self.compress(data) };
         let mut whole = std::mem::take(&mut self.whole);
         let out = room(&mut whole, self.max_compressed_len(data.len()));
@@ -170,6 +170,31 @@ impl Compressor {
             None => self.store(data, &layout, Stored::Incompressible, out),
         });
         let chunk = len.map(|len| out[..len].to_vec());
+        self.whole = whole;
+        chunk
+    }
+
+    /// The chunk of `data`, of which only the blocks that `changed` is true for are there: the others are copied from
+    /// `old`. `None` if they cannot be, or if the chunk would have to be stored as it is.
+    pub(crate) fn compress_blocks(
+        &mut self,
+        data: &[u8],
+        old: &Chunk<'_>,
+        changed: &[bool],
+    ) -> Result<Option<Vec<u8>>> {
+        self.check_len(data.len())?;
+        let layout = self.layout(data.len());
+        let reuse = Reuse::new(&self.options, &layout, old, Changed::Blocks(changed));
+        let Some(reuse) = reuse.filter(|reuse| reuse.is_complete(&layout)) else { return Ok(None) };
+        let mut whole = std::mem::take(&mut self.whole);
+        let out = room(&mut whole, self.max_compressed_len(data.len()));
+        let packed = self.pack(data, &layout, Some(&reuse), out);
+        let chunk = packed.map(|len| {
+            len.map(|len| {
+                let len = self.finish(&layout, self.flags(&layout), 0, len, out);
+                out[..len].to_vec()
+            })
+        });
         self.whole = whole;
         chunk
     }

@@ -11,12 +11,20 @@ use std::ops::Range;
 pub(super) struct Reuse<'a> {
     plan: Plan<'a>,
     blocksize: usize,
-    changed: Range<usize>,
+    changed: Changed<'a>,
+}
+
+/// What is not as it was.
+pub(super) enum Changed<'a> {
+    /// These bytes.
+    Bytes(Range<usize>),
+    /// The blocks that this is true for.
+    Blocks(&'a [bool]),
 }
 
 impl<'a> Reuse<'a> {
     /// `None` if the older chunk was made in another way, or if its blocks depend on each other.
-    pub(super) fn new(options: &Options, layout: &Layout, old: &Chunk<'a>, changed: &Range<usize>) -> Option<Self> {
+    pub(super) fn new(options: &Options, layout: &Layout, old: &Chunk<'a>, changed: Changed<'a>) -> Option<Self> {
         let header = *old.header();
         let is_compressed = !header.is_memcpyed() && header.special().is_none() && !header.has_vlblocks();
         let is_independent = !options.dict && !header.has_dict() && !options.pipeline.contains(filter_id::DELTA);
@@ -31,18 +39,31 @@ impl<'a> Reuse<'a> {
             return None;
         }
         let plan = Plan::new(header, old.as_bytes()).ok()?;
-        Some(Self { plan, blocksize: layout.blocksize, changed: changed.clone() })
+        Some(Self { plan, blocksize: layout.blocksize, changed })
     }
 
     /// The bytes of a block, if it is the same; `None` as well if it is damaged.
     pub(super) fn block(&self, index: usize, len: usize) -> Option<&'a [u8]> {
         let start = index * self.blocksize;
-        let is_changed = start < self.changed.end && self.changed.start < start + len;
+        let is_changed = match &self.changed {
+            Changed::Bytes(changed) => start < changed.end && changed.start < start + len,
+            Changed::Blocks(changed) => changed.get(index).copied().unwrap_or(true),
+        };
         if is_changed || index >= self.plan.nblocks() {
             return None;
         }
         let block = self.plan.block(index).ok().filter(|block| block.len == len)?;
         block.stored_bytes().ok()
+    }
+}
+
+impl Reuse<'_> {
+    /// Whether all blocks that have not changed can be copied.
+    pub(super) fn is_complete(&self, layout: &Layout) -> bool {
+        let Changed::Blocks(changed) = self.changed else { return false };
+        let len = |index: usize| layout.blocksize.min(layout.nbytes - index * layout.blocksize);
+        changed.len() == layout.nblocks
+            && (0..layout.nblocks).all(|index| changed[index] || self.block(index, len(index)).is_some())
     }
 }
 
@@ -103,5 +124,23 @@ mod tests {
         let zeros = vec![0; 20_000];
         let chunk = compressor.compress_changed(&zeros, &Chunk::parse(&old_chunk).unwrap(), &(0..20_000)).unwrap();
         assert_eq!(chunk, compressor.compress(&zeros).unwrap());
+    }
+
+    #[test]
+    fn blocks_that_have_not_changed_need_not_be_there() {
+        let old = numbers(5000);
+        let mut compressor = Compressor::new(options()).unwrap();
+        let old_chunk = compressor.compress(&old).unwrap();
+        let mut new = old.clone();
+        new[2048..3072].reverse();
+        let mut changed = [false; 20];
+        changed[2] = true;
+        let mut partial = vec![0xaa; 20_000];
+        partial[2048..3072].copy_from_slice(&new[2048..3072]);
+        let chunk = compressor.compress_blocks(&partial, &Chunk::parse(&old_chunk).unwrap(), &changed).unwrap();
+        assert_eq!(chunk.unwrap(), compressor.compress(&new).unwrap());
+        let stored = Compressor::new(options().level(0)).unwrap().compress(&old).unwrap();
+        let refused = compressor.compress_blocks(&partial, &Chunk::parse(&stored).unwrap(), &changed).unwrap();
+        assert!(refused.is_none());
     }
 }

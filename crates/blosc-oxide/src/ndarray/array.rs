@@ -2,7 +2,7 @@
 
 use super::cells::Cells;
 use super::copy::{Plain, c_strides, put_into_blocks, size};
-use super::encode::{Encoder, Fill as FillChunk};
+use super::encode::{Encoder, Fill as FillChunk, Filled};
 use super::geometry::Geometry;
 use super::meta::{self, Meta};
 use super::options::{ArrayOptions, Fill};
@@ -171,7 +171,7 @@ impl NdArray {
                 chunk.fill(0);
             }
             put_into_blocks(&geometry, &shape, Plain { bytes: data, start, strides: &strides }, chunk);
-            Ok(())
+            Ok(Filled::Whole)
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::array::NdArray;
 use super::copy::{Plain, c_strides, put_into_blocks, size};
+use super::encode::Filled;
 use super::geometry::Geometry;
 use super::meta;
 use super::options::ArrayOptions;
@@ -132,7 +133,7 @@ fn fill_chunk(
     read: &ReadItems<'_>,
     chunk: &mut [u8],
     scratch: &mut Vec<u8>,
-) -> Result<()> {
+) -> Result<Filled> {
     let spans = geometry.chunk_spans(number);
     let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
     let strides = c_strides(shape.iter().copied(), geometry.typesize());
@@ -142,7 +143,7 @@ fn fill_chunk(
         chunk.fill(0);
     }
     put_into_blocks(geometry, &shape, Plain { bytes: scratch, start: 0, strides: &strides }, chunk);
-    Ok(())
+    Ok(Filled::Whole)
 }
 
 /// Reads a box of items of arrays that are joined along an axis.

@@ -2,10 +2,11 @@
 
 use super::array::NdArray;
 use super::geometry::Geometry;
-use crate::chunk::{Compressor, Options};
+use crate::chunk::{Chunk, Compressor, Options};
 use crate::error::{Result, error};
 use crate::exec::{Threads, lock};
 use crate::schunk::Staged;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,7 +24,15 @@ pub(super) struct Encoder {
 }
 
 /// Fills the data of a chunk, given its number among those that are made, with the help of some memory.
-pub(super) type Fill<'a> = dyn Fn(&NdArray, usize, &mut [u8], &mut Vec<u8>) -> Result<()> + Sync + 'a;
+pub(super) type Fill<'a> = dyn Fn(&NdArray, usize, &mut [u8], &mut Vec<u8>) -> Result<Filled> + Sync + 'a;
+
+/// What of the data of a chunk has been filled.
+pub(super) enum Filled {
+    /// All of it.
+    Whole,
+    /// The blocks that are true; the others are as they are in the chunk `old`.
+    Blocks { old: usize, changed: Vec<bool> },
+}
 
 impl Encoder {
     fn new(options: Options, is_serial: bool) -> Result<Self> {
@@ -37,7 +46,11 @@ impl Encoder {
             self.data.clear();
             self.data.resize(nbytes, 0);
         }
-        fill(array, number, &mut self.data, &mut self.scratch)?;
+        if let Filled::Blocks { old, changed } = fill(array, number, &mut self.data, &mut self.scratch)?
+            && let Some(chunk) = self.encode_blocks(array, old, &changed)?
+        {
+            return Ok(chunk);
+        }
         let max = self.compressor.max_compressed_len(nbytes);
         if self.chunk.len() < max {
             self.chunk.resize(max, 0);
@@ -45,6 +58,28 @@ impl Encoder {
         let len = self.compressor.compress_into(&self.data, &mut self.chunk)?;
         Ok(self.chunk[..len].to_vec())
     }
+
+    /// Compresses some blocks, and takes the others as they are stored; `None` if that cannot be done, and they are there
+    /// as well then.
+    fn encode_blocks(&mut self, array: &NdArray, old: usize, changed: &[bool]) -> Result<Option<Vec<u8>>> {
+        if let Some(stored) = array.sc.stored_chunk(old)? {
+            let stored = Chunk::parse(&stored)?;
+            let chunk = self.compressor.compress_blocks(&self.data, &stored, changed)?;
+            if chunk.is_some() {
+                return Ok(chunk);
+            }
+        }
+        let unchanged: Vec<bool> = changed.iter().map(|changed| !changed).collect();
+        let missing = ranges_of(&unchanged, array.geometry().block_nbytes());
+        array.sc.ranges_into(old, &missing, &mut self.data)?;
+        Ok(None)
+    }
+}
+
+/// Where the blocks are that are true, of `nbytes` each.
+pub(super) fn ranges_of(blocks: &[bool], nbytes: usize) -> Vec<Range<usize>> {
+    let chosen = (0..).zip(blocks).filter(|(_, is_chosen)| **is_chosen);
+    chosen.map(|(block, _)| block * nbytes..(block + 1) * nbytes).collect()
 }
 
 impl NdArray {
@@ -81,7 +116,7 @@ impl NdArray {
     fn encode_batch(
         &self,
         nbytes: usize,
-        numbers: std::ops::Range<usize>,
+        numbers: Range<usize>,
         workers: usize,
         fill: &Fill<'_>,
     ) -> Result<Vec<Vec<u8>>> {

@@ -2,6 +2,7 @@
 
 use super::array::NdArray;
 use super::copy::{Plain, c_strides, put_into_blocks, size};
+use super::encode::Filled;
 use super::options::{ArrayOptions, Fill};
 use super::pick::Pick;
 use super::place::Place;
@@ -57,7 +58,7 @@ impl NdArray {
                 let strides = read_spans(file, start, &header, &spans, scratch)?;
                 let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
                 put_into_blocks(&geometry, &shape, Plain { bytes: scratch, start: 0, strides: &strides }, chunk);
-                Ok(())
+                Ok(Filled::Whole)
             })
         })
     }

@@ -2,6 +2,7 @@
 
 use super::array::NdArray;
 use super::copy::size;
+use super::encode::{Filled, ranges_of};
 use super::geometry::Geometry;
 use crate::error::{Result, bail, error};
 use crate::exec::lock;
@@ -196,14 +197,20 @@ impl NdArray {
         if Some(data.len()) != points.len().checked_mul(typesize) {
             bail!(InvalidArgument, "{} bytes are given for {} items of {typesize}", data.len(), points.len());
         }
+        let block_nbytes = self.geometry().block_nbytes();
         let chunks: Vec<&[Point]> = points.chunk_by(|a, b| a.chunk == b.chunk).collect();
         let geometry = self.geometry().clone();
         let staged = self.encode(&geometry, chunks.len(), &|array, which, chunk, _| {
-            array.sc.decompress_into(chunks[which][0].chunk, chunk)?;
+            let old = chunks[which][0].chunk;
+            let mut changed = vec![false; chunk.len() / block_nbytes];
+            for of_block in chunks[which].chunk_by(|a, b| a.offset / block_nbytes == b.offset / block_nbytes) {
+                changed[of_block[0].offset / block_nbytes] = true;
+            }
+            array.sc.ranges_into(old, &ranges_of(&changed, block_nbytes), chunk)?;
             for point in chunks[which] {
                 chunk[point.offset..][..typesize].copy_from_slice(&data[point.number * typesize..][..typesize]);
             }
-            Ok(())
+            Ok(Filled::Blocks { old, changed })
         })?;
         chunks.iter().zip(staged).try_for_each(|(points, staged)| self.sc.put(points[0].chunk, staged))
     }

@@ -6,6 +6,7 @@
 
 use super::array::NdArray;
 use super::copy::{Plain, c_strides, put_into_blocks, size};
+use super::encode::Filled;
 use super::geometry::Geometry;
 use super::selection::advance;
 use crate::chunk::Special;
@@ -290,7 +291,7 @@ fn compose(
     number: u64,
     chunk: &mut [u8],
     scratch: &mut Vec<u8>,
-) -> Result<()> {
+) -> Result<Filled> {
     let spans = geometry.chunk_spans(number);
     let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
     let strides = c_strides(shape.iter().copied(), geometry.typesize());
@@ -307,7 +308,7 @@ fn compose(
     }
     chunk.fill(0);
     put_into_blocks(geometry, &shape, Plain { bytes: scratch, start: 0, strides: &strides }, chunk);
-    Ok(())
+    Ok(Filled::Whole)
 }
 
 /// Puts a box of items into `out`, which starts with the first item of `spans`.

@@ -2,6 +2,7 @@
 
 use super::array::NdArray;
 use super::copy::size;
+use super::encode::{Filled, ranges_of};
 use super::pick::{AxisBlock, Pick};
 use super::selection::{Selection, advance, each_box};
 use crate::error::{Result, bail};
@@ -81,29 +82,26 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Fills the data of one of the chunks that are touched.
-    fn fill(&self, array: &NdArray, which: &[usize], chunk: &mut [u8]) -> Result<()> {
+    /// Fills the data of one of the chunks that are touched, or those of its blocks that are.
+    fn fill(&self, array: &NdArray, which: &[usize], chunk: &mut [u8]) -> Result<Filled> {
         let geometry = array.geometry();
-        let number = self.selection.chunk_number(geometry, which);
+        let old = self.selection.chunk_number(geometry, which);
         let axes = || self.selection.axes.iter().zip(which).map(|(axis, &at)| &axis.chunks[at]);
-        if axes().all(|chunk| chunk.is_covered) {
-            if geometry.has_padding(&geometry.chunk_spans(number as u64)) {
-                chunk.fill(0);
-            }
-        } else {
-            array.sc.decompress_into(number, chunk)?;
-        }
+        let is_covered = axes().all(|chunk| chunk.is_covered);
         let blocks: Vec<&[AxisBlock]> = axes().map(|chunk| &chunk.blocks[..]).collect();
-        let mut at = vec![0; blocks.len()];
-        loop {
-            let chosen: Vec<&AxisBlock> = blocks.iter().zip(&at).map(|(blocks, &at)| &blocks[at]).collect();
-            let number = size(geometry.block_number(chosen.iter().map(|block| block.place)));
-            let block = &mut chunk[number * geometry.block_nbytes()..][..geometry.block_nbytes()];
-            self.fill_block(geometry.typesize(), &chosen, block);
-            if !advance(&mut at, |axis| blocks[axis].len()) {
-                return Ok(());
-            }
+        let number = |chosen: &[&AxisBlock]| size(geometry.block_number(chosen.iter().map(|block| block.place)));
+        let mut changed = vec![false; chunk.len() / geometry.block_nbytes()];
+        each_choice(&blocks, |chosen| changed[number(chosen)] = true);
+        if !is_covered {
+            array.sc.ranges_into(old, &ranges_of(&changed, geometry.block_nbytes()), chunk)?;
+        } else if geometry.has_padding(&geometry.chunk_spans(old as u64)) {
+            chunk.fill(0);
         }
+        each_choice(&blocks, |chosen| {
+            let block = &mut chunk[number(chosen) * geometry.block_nbytes()..][..geometry.block_nbytes()];
+            self.fill_block(geometry.typesize(), chosen, block);
+        });
+        Ok(if is_covered { Filled::Whole } else { Filled::Blocks { old, changed } })
     }
 
     fn fill_block(&self, typesize: usize, blocks: &[&AxisBlock], block: &mut [u8]) {
@@ -113,5 +111,17 @@ impl Writer<'_> {
             let source = Source { bytes: self.data, start, strides: &strides };
             copy_box(typesize, &found.shape, source, block, found.start, &found.strides);
         });
+    }
+}
+
+/// Calls `action` for each block that is the product of those along each axis.
+fn each_choice<'b>(blocks: &[&'b [AxisBlock]], mut action: impl FnMut(&[&'b AxisBlock])) {
+    let mut at = vec![0; blocks.len()];
+    loop {
+        let chosen: Vec<&AxisBlock> = blocks.iter().zip(&at).map(|(blocks, &at)| &blocks[at]).collect();
+        action(&chosen);
+        if !advance(&mut at, |axis| blocks[axis].len()) {
+            return;
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::store::Slot;
 use super::{Reader, SuperChunk};
 use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
 use crate::error::{Error, Result, bail, error};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What is read of a chunk before it is known how long it is. Most small chunks are there then.
@@ -268,6 +269,25 @@ impl SuperChunk {
         let wanted = if header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
         fetch(buffer, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
         Ok(expected)
+    }
+
+    /// The bytes of the chunk `index`; `None` if nothing is stored for it.
+    pub(crate) fn stored_chunk(&self, index: usize) -> Result<Option<Cow<'_, [u8]>>> {
+        self.check_index(index)?;
+        match self.store.slot(index)? {
+            Slot::Special(_) => Ok(None),
+            Slot::Stored => match self.store.bytes(index) {
+                Some(bytes) => Ok(Some(Cow::Borrowed(bytes))),
+                None => self.chunk(index).map(|bytes| Some(Cow::Owned(bytes))),
+            },
+        }
+    }
+
+    /// Fills these ranges of `out` with the data of the chunk `index`; the rest is left as it is.
+    pub(crate) fn ranges_into(&self, index: usize, ranges: &[Range<usize>], out: &mut [u8]) -> Result<()> {
+        self.with_parts(index, ranges, |parts| {
+            ranges.iter().try_for_each(|range| parts.read(range.start, &mut out[range.clone()]))
+        })
     }
 
     /// How much data the chunk `index` should hold, which must be what its header says.
