@@ -165,8 +165,8 @@ def layer_problem(frame, note):
     if found != note["vlmeta"]:
         return f"variable-length metalayers {found} instead of {note['vlmeta']}"
     if CHECKSUMS in frame.vlmeta:
-        version, algorithm, hashes = frame.vlmeta[CHECKSUMS]
-        if (version, algorithm) != (1, "xxh3_64") or not isinstance(hashes, bytes):
+        version, algorithm, digest, hashes = frame.vlmeta[CHECKSUMS]
+        if (version, algorithm) != (1, "xxh3_64") or not isinstance(digest, int) or not isinstance(hashes, bytes):
             return f"the checksums read as {version}, {algorithm}"
     return None
 

@@ -2,9 +2,11 @@
 
 use blosc_oxide::{
     Codec, Directory as _, Durability, ErrorKind, Filter, Format, Frame, FrameOptions, MemoryDirectory, MemoryStorage,
-    Options, Special, SuperChunk, Threads, fill_chunk, special_chunk,
+    Options, ReadAt, Special, SuperChunk, Threads, fill_chunk, special_chunk,
 };
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::Rng;
 
 /// Where the super-chunk under test is.
@@ -635,4 +637,75 @@ fn edits_of_chunks_of_all_sizes_keep_their_places() {
         let to = from + rng.below(all.len() - from + 1);
         assert_eq!(sc.bytes(from as u64..to as u64).unwrap(), all[from..to]);
     }
+}
+
+/// How many bytes of a storage were read.
+struct Counted {
+    storage: MemoryStorage,
+    read: Arc<AtomicUsize>,
+}
+
+impl ReadAt for Counted {
+    fn len(&self) -> std::io::Result<u64> {
+        self.storage.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        self.read.fetch_add(buffer.len(), Ordering::Relaxed);
+        self.storage.read_at(position, buffer)
+    }
+}
+
+/// A frame of so many chunks that its checksums are not read when it is opened.
+fn long_frame() -> Vec<u8> {
+    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4)).unwrap();
+    frame.vlmetalayers_mut().add("note", b"before the checksums").unwrap();
+    for number in 0..20_000_u32 {
+        frame.append(&number.to_le_bytes().repeat(16)).unwrap();
+    }
+    frame.to_bytes().unwrap()
+}
+
+#[test]
+fn checksums_are_read_when_they_are_needed() {
+    let read = Arc::new(AtomicUsize::new(0));
+    let source = Counted { storage: MemoryStorage::new(long_frame()), read: Arc::clone(&read) };
+    let mut frame = Frame::open_at(source, 0, FrameOptions::default()).unwrap();
+    let at_first = read.load(Ordering::Relaxed);
+    assert!(at_first < 100_000, "{at_first} bytes were read, the checksums have 160,000");
+    assert_eq!(frame.vlmetalayers().get("note").unwrap().unwrap(), b"before the checksums");
+    assert_eq!(frame.items(16 * 777..16 * 777 + 1).unwrap(), 777_u32.to_le_bytes());
+    let found = frame.verify().unwrap();
+    assert!(found.is_good());
+    // Zeros need no chunk.
+    assert_eq!((found.chunks, found.checksums), (20_000, 19_999));
+    assert!(read.load(Ordering::Relaxed) > 160_000);
+}
+
+#[test]
+fn damaged_checksums_are_found() {
+    let mut bytes = long_frame();
+    let at = bytes.len() - 1000;
+    bytes[at] ^= 1;
+    let mut frame = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, FrameOptions::default()).unwrap();
+    let found = frame.verify().unwrap();
+    assert_eq!((found.damage.len(), found.checksums), (1, 0));
+    assert_eq!(found.damage[0].error.kind(), ErrorKind::ChecksumMismatch);
+    // A writer would have to write them anew, and does not make them up.
+    let mut frame = Frame::from_bytes(bytes).unwrap();
+    assert_eq!(frame.append(&[1; 64]).unwrap_err().kind(), ErrorKind::ChecksumMismatch);
+}
+
+#[test]
+fn a_long_frame_is_edited_after_it_is_opened() {
+    let mut frame = Frame::from_bytes(long_frame()).unwrap();
+    frame.metalayers_mut().add("long", vec![7; 3000]).unwrap();
+    frame.delete(5).unwrap();
+    frame.commit().unwrap();
+    frame.update(7, &[9; 64]).unwrap();
+    let mut frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+    let found = frame.verify().unwrap();
+    assert!(found.is_good(), "{found:?}");
+    assert_eq!((found.chunks, found.checksums), (19_999, 19_998));
+    assert_eq!(frame.decompress(7).unwrap(), [9; 64]);
 }

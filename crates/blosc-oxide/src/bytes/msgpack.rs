@@ -209,9 +209,14 @@ impl Writer {
 
     /// Bytes that have been checked to be less than 4 GiB.
     pub(crate) fn long(&mut self, marker: u8, bytes: &[u8]) {
-        self.byte(marker);
-        self.bytes(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
+        self.long_len(marker, bytes.len());
         self.bytes(bytes);
+    }
+
+    /// A marker and a length of 32 bits, without the bytes.
+    pub(crate) fn long_len(&mut self, marker: u8, len: usize) {
+        self.byte(marker);
+        self.bytes(&u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes());
     }
 }
 

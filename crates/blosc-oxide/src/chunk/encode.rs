@@ -199,6 +199,15 @@ impl Compressor {
         chunk
     }
 
+    /// What a chunk starts with that holds `nbytes` as they are, and that follow it.
+    pub(crate) fn stored_head(&self, nbytes: usize) -> Result<[u8; BLOSC2_LEN]> {
+        self.check_len(nbytes)?;
+        let mut head = [0; BLOSC2_LEN];
+        let layout = self.layout(nbytes);
+        self.finish(&layout, flag::EXTENDED | flag::MEMCPYED, 0, layout.header_len + nbytes, &mut head);
+        Ok(head)
+    }
+
     fn check_len(&self, nbytes: usize) -> Result<()> {
         let max = i32::MAX as usize - self.header_len();
         debug_assert!(max >= MAX_NBYTES);

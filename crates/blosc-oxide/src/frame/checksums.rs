@@ -11,23 +11,24 @@
 )]
 
 use super::header::FIXED_LEN;
-use super::trailer::FINGERPRINT_LEN;
+use super::trailer::{FINGERPRINT_LEN, Trailer};
 use crate::bytes::msgpack::{Reader, Writer, marker};
-use crate::chunk::{Compressor, Decompressor, Options};
+use crate::chunk::{BLOSC2_LEN, Compressor, Header, Options};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
 use crate::limits::Limits;
+use crate::storage::{ReadAt, read_exact};
 use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The metalayer of the hashes of chunks.
 pub(crate) const LAYER_NAME: &str = crate::schunk::RESERVED_NAME;
 const LAYER_VERSION: u8 = 1;
-const ARRAY_3: u8 = marker::FIXARRAY | 3;
+const ARRAY_4: u8 = marker::FIXARRAY | 4;
 const ALGORITHM: &str = "xxh3_64";
 const HASH_LEN: usize = 8;
 /// What a metalayer has before the hashes.
-const LAYER_START: usize = 15;
+const LAYER_START: usize = 24;
 /// Where the numbers of threads stand in the header.
 const THREADS: Range<usize> = 62..68;
 
@@ -45,16 +46,16 @@ pub(crate) enum Verdict {
     Bad,
 }
 
-/// The fingerprint of a frame. The last 16 bytes of `trailer`, its own place, do not count.
-pub(super) fn fingerprint(header: &[u8], index: &[u8], trailer: &[u8]) -> [u8; FINGERPRINT_LEN] {
+/// The fingerprint of a frame.
+pub(super) fn fingerprint(header: &[u8], index: &[u8], trailer: &Trailer) -> [u8; FINGERPRINT_LEN] {
     let (fixed, metalayers) = header.split_at_checked(FIXED_LEN).unwrap_or((header, &[]));
     let mut hasher = Xxh3::new();
     // The reference writes its own numbers of threads into the header whenever it touches it.
     let (before, after) = (fixed.get(..THREADS.start), fixed.get(THREADS.end..));
     hasher.update(before.unwrap_or(fixed));
     hasher.update(after.unwrap_or_default());
-    hasher.update(index);
-    hasher.update(trailer.get(..trailer.len().saturating_sub(FINGERPRINT_LEN)).unwrap_or_default());
+    hasher.update(&xxh3_64(index).to_le_bytes());
+    hasher.update(trailer.fingerprinted());
     let mut fingerprint = [0; FINGERPRINT_LEN];
     let hashes = [hasher.digest(), xxh3_64(metalayers)].map(u64::to_le_bytes);
     for (place, byte) in fingerprint.iter_mut().zip(hashes.as_flattened()) {
@@ -77,13 +78,94 @@ pub(crate) fn of_chunk(bytes: &[u8]) -> u64 {
     xxh3_64(bytes).max(1)
 }
 
+/// Where the hashes of chunks are in a trailer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HashesAt {
+    start: usize,
+    len: usize,
+    /// The hash of all of them.
+    digest: u64,
+}
+
+impl HashesAt {
+    /// Reads what comes before them in the metalayer, which starts at `at` of `bytes`.
+    pub(super) fn parse(bytes: &[u8], at: usize) -> Option<Self> {
+        let header = Header::parse(bytes.get(at..at.checked_add(BLOSC2_LEN)?)?).ok()?;
+        let content_at = at.checked_add(BLOSC2_LEN)?;
+        let mut reader = Reader::new("checksums", bytes, content_at);
+        reader.expect(ARRAY_4).ok()?;
+        reader.expect(LAYER_VERSION).ok()?;
+        let algorithm = reader.short_str().ok()?;
+        let digest = reader.uint64().ok()?;
+        let len = reader.long_len(marker::BIN32).ok()?;
+        let is_stored = header.is_memcpyed() && header.header_len() == BLOSC2_LEN;
+        let is_whole = header.nbytes() == len.checked_add(LAYER_START)? && algorithm == ALGORITHM;
+        let start = content_at.checked_add(LAYER_START)?;
+        start.checked_add(len)?;
+        (is_stored && is_whole).then_some(Self { start, len, digest })
+    }
+
+    /// Their bytes in the trailer.
+    pub(super) fn range(self) -> Range<usize> {
+        self.start..self.start.saturating_add(self.len)
+    }
+
+    /// They have been read already.
+    pub(super) fn with_bytes(self, bytes: Vec<u8>) -> StoredHashes {
+        StoredHashes { digest: self.digest, position: 0, len: self.len, bytes: Some(bytes) }
+    }
+
+    /// They are in the frame from `position` on.
+    pub(super) fn at(self, position: u64) -> StoredHashes {
+        StoredHashes { digest: self.digest, position, len: self.len, bytes: None }
+    }
+}
+
+/// The hashes of chunks as a frame holds them.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredHashes {
+    digest: u64,
+    /// Where they are in the frame.
+    position: u64,
+    len: usize,
+    /// `None` if they have not been read.
+    bytes: Option<Vec<u8>>,
+}
+
+impl StoredHashes {
+    /// Whether they are as they were written, if they have been read.
+    pub(super) fn is_good(&self) -> bool {
+        self.bytes.as_ref().is_none_or(|bytes| xxh3_64(bytes) == self.digest)
+    }
+
+    /// The hashes of `nchunks` chunks, read from the frame at `base` if they have not been.
+    pub(super) fn load(&self, source: &dyn ReadAt, base: u64, nchunks: usize, limits: Limits) -> Result<Hashes> {
+        if self.len != nchunks.saturating_mul(HASH_LEN) {
+            bail!(Corrupt, "checksums: there are {} bytes for {nchunks} chunks", self.len);
+        }
+        let bytes = match &self.bytes {
+            Some(bytes) => bytes.clone(),
+            None => {
+                limits.check("checksums", self.len)?;
+                let mut bytes = vec![0; self.len];
+                read_exact(source, base.saturating_add(self.position), &mut bytes, "checksums")?;
+                bytes
+            }
+        };
+        if xxh3_64(&bytes) != self.digest {
+            bail!(ChecksumMismatch, "checksums: those of the chunks are not as they were written");
+        }
+        Ok(Hashes { bytes, head: None })
+    }
+}
+
 /// The hashes of all chunks.
 #[derive(Debug, Default)]
 pub(super) struct Hashes {
     /// As they are stored.
     bytes: Vec<u8>,
-    /// The metalayer of them, if they have not been changed since it was made.
-    layer: Option<Vec<u8>>,
+    /// What comes before them in their metalayer, if they have not been changed since it was made.
+    head: Option<Vec<u8>>,
 }
 
 impl Hashes {
@@ -94,30 +176,29 @@ impl Hashes {
         hashes
     }
 
-    /// The hashes that a metalayer holds, which is given as the chunk that it is stored as.
-    pub(super) fn read(layer: &[u8], nchunks: usize, limits: Limits) -> Result<Self> {
-        let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits);
-        let content = decompressor.decompress(layer).map_err(|error| error.within("checksums"))?;
-        let mut reader = Reader::new("checksums", &content, 0);
-        reader.expect(ARRAY_3)?;
-        reader.expect(LAYER_VERSION)?;
-        let algorithm = reader.short_str()?;
-        if algorithm != ALGORITHM {
-            bail!(Unsupported, "checksums: {algorithm:?} is not known");
-        }
-        let bytes = reader.long(marker::BIN32)?.to_vec();
-        if bytes.len() != nchunks.saturating_mul(HASH_LEN) {
-            bail!(Corrupt, "checksums: there are {} bytes for {nchunks} chunks", bytes.len());
-        }
-        Ok(Self { bytes, layer: None })
+    /// As they are stored.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
-    /// The metalayer, as the chunk that it is stored as.
-    pub(super) fn layer(&mut self) -> Result<&[u8]> {
-        if self.layer.is_none() {
-            self.layer = Some(write_layer(&self.bytes)?);
+    /// What comes before them in the chunk that their metalayer is stored as.
+    pub(super) fn layer_head(&mut self) -> Result<&[u8]> {
+        if self.head.is_none() {
+            self.head = Some(self.write_layer_head()?);
         }
-        Ok(self.layer.as_deref().unwrap_or_default())
+        Ok(self.head.as_deref().unwrap_or_default())
+    }
+
+    fn write_layer_head(&self) -> Result<Vec<u8>> {
+        // Hashes do not compress.
+        let compressor = Compressor::new(Options::new(1).level(0).threads(Threads::serial()))?;
+        let mut writer = Writer(compressor.stored_head(self.bytes.len().saturating_add(LAYER_START))?.to_vec());
+        writer.byte(ARRAY_4);
+        writer.byte(LAYER_VERSION);
+        writer.short_str(ALGORITHM);
+        writer.uint64(xxh3_64(&self.bytes));
+        writer.long_len(marker::BIN32, self.bytes.len());
+        Ok(writer.0)
     }
 
     /// The hash of a chunk, if it is known.
@@ -128,7 +209,7 @@ impl Hashes {
 
     /// Puts hashes in place of those at `range`.
     fn splice(&mut self, range: Range<usize>, hashes: &[u64]) {
-        self.layer = None;
+        self.head = None;
         let range = range.start.saturating_mul(HASH_LEN)..range.end.saturating_mul(HASH_LEN);
         self.bytes.splice(range, hashes.iter().flat_map(|hash| hash.to_le_bytes()));
     }
@@ -148,18 +229,9 @@ impl Hashes {
         self.splice(index..index.saturating_add(1), &[]);
     }
 
-    /// Makes the hashes others.
+    /// Makes them others.
     pub(super) fn set(&mut self, hashes: &[u64]) {
-        self.splice(0..self.bytes.len() / HASH_LEN, hashes);
+        self.bytes.clear();
+        self.splice(0..0, hashes);
     }
-}
-
-fn write_layer(hashes: &[u8]) -> Result<Vec<u8>> {
-    let mut writer = Writer(Vec::with_capacity(hashes.len().saturating_add(LAYER_START)));
-    writer.byte(ARRAY_3);
-    writer.byte(LAYER_VERSION);
-    writer.short_str(ALGORITHM);
-    writer.long(marker::BIN32, hashes);
-    // Hashes do not compress.
-    Compressor::new(Options::new(1).level(0).threads(Threads::serial()))?.compress(&writer.0)
 }

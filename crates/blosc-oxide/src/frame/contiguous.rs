@@ -13,14 +13,14 @@
 
 use super::Settings;
 use super::arrange;
-use super::checksums::{self, Hashes, UNKNOWN};
+use super::checksums::{self, Hashes, StoredHashes, UNKNOWN};
 use super::footer::{self, Footer};
 use super::header::{self, FIXED_LEN};
 use super::index::{self, Entry, Index};
 use super::open::{self, Generation, Opened};
 use super::room::Room;
 use super::tail::Tail;
-use super::trailer;
+use super::trailer::Trailer;
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
@@ -63,7 +63,7 @@ pub(super) struct Contiguous {
     settings: Settings,
     /// Header and trailer as they were committed last.
     header: Vec<u8>,
-    trailer: Vec<u8>,
+    trailer: Trailer,
     /// The index with all changes since then. Offsets count from the end of the committed header.
     index: Index,
     /// A hash for each chunk; `None` if the frame has none.
@@ -96,7 +96,7 @@ struct Places {
 
 /// The hashes of the chunks, read when they are first needed.
 enum KnownHashes {
-    Stored(Vec<u8>),
+    Stored(StoredHashes),
     Loaded(Hashes),
 }
 
@@ -104,7 +104,9 @@ enum KnownHashes {
 struct Rendered {
     header: Vec<u8>,
     index: Vec<u8>,
-    trailer: Vec<u8>,
+    trailer: Trailer,
+    /// The hashes that go into the trailer, if they are not those that are known.
+    hashes: Option<Vec<u8>>,
     /// Where index and trailer go.
     place: Range<u64>,
 }
@@ -119,7 +121,7 @@ impl Contiguous {
             base: 0,
             settings,
             header,
-            trailer: Vec::new(),
+            trailer: Trailer::default(),
             index: Index::new(),
             hashes: settings.checksums.then(|| KnownHashes::Loaded(Hashes::default())),
             tail: Tail::new(start),
@@ -154,8 +156,7 @@ impl Contiguous {
 
     /// The first commit: everything but the header, then the header.
     fn publish_new(&mut self, rendered: Rendered) -> Result<()> {
-        self.tail.push(&rendered.index);
-        self.tail.push(&rendered.trailer);
+        self.write_tail(&rendered)?;
         self.flush()?;
         self.sync()?;
         self.write_first_header(&rendered.header)?;
@@ -173,10 +174,10 @@ impl Contiguous {
         }
         let foreign = integrity.foreign();
         // What another program has changed since has hashes that no longer count.
-        let hashes = match (integrity.layer, integrity.verdict) {
-            (Some(layer), Some(_)) => Some(KnownHashes::Stored(layer)),
-            (Some(_), None) => Some(KnownHashes::Loaded(Hashes::unknown(index.len()))),
-            (None, _) => None,
+        let hashes = match (integrity.hashes, integrity.verdict) {
+            (Some(stored), Some(_)) => Some(KnownHashes::Stored(stored)),
+            _ if integrity.has_hashes => Some(KnownHashes::Loaded(Hashes::unknown(index.len()))),
+            _ => None,
         };
         let end = if can_write { access.as_read().len()?.max(extent.frame_len) } else { extent.frame_len };
         let live = header.len() as u64 + extent.section_len..extent.frame_len;
@@ -315,20 +316,16 @@ impl Contiguous {
         self.render_at(state, header_len, trailer, place)
     }
 
-    fn render_trailer(&mut self, state: &State) -> Result<Vec<u8>> {
-        let layer = match self.hashes {
-            Some(_) => Some(self.load_hashes()?.layer()?),
-            None => None,
-        };
-        let ours = layer.map(|layer| (checksums::LAYER_NAME, layer));
-        trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())
+    fn render_trailer(&mut self, state: &State) -> Result<Trailer> {
+        let hashes = if self.hashes.is_some() { Some(self.load_hashes()?) } else { None };
+        Trailer::new(state.vlmetalayers.chunks(), hashes)
     }
 
-    fn render_at(&mut self, state: &State, header_len: usize, trailer: Vec<u8>, place: Range<u64>) -> Result<Rendered> {
+    fn render_at(&mut self, state: &State, header_len: usize, trailer: Trailer, place: Range<u64>) -> Result<Rendered> {
         let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
         let header = header::write(state, place.end, place.start - header_len as u64, false, has_vlmetalayers)?;
         let index = self.index.pack()?.to_vec();
-        Ok(with_fingerprint(Rendered { header, index, trailer, place }))
+        Ok(with_fingerprint(Rendered { header, index, trailer, hashes: None, place }))
     }
 
     /// Where index and trailer of this length go: behind all chunks.
@@ -341,17 +338,10 @@ impl Contiguous {
 
     /// Writes index and trailer, then the header.
     fn publish(&mut self, rendered: Rendered) -> Result<()> {
-        let Rendered { header, index, trailer, place } = &rendered;
+        let Rendered { header, place, .. } = &rendered;
         let is_whole = self.header.get(FIXED_LEN..) != header.get(FIXED_LEN..);
         let changed = if is_whole { &header[..] } else { &header[..FIXED_LEN] };
-        if place.start == self.tail.end() {
-            self.tail.push(index);
-            self.tail.push(trailer);
-        } else {
-            let (index_at, storage) = (self.base + place.start, self.access.as_write()?);
-            storage.write_at(index_at, index)?;
-            storage.write_at(index_at + index.len() as u64, trailer)?;
-        }
+        self.write_tail(&rendered)?;
         self.flush_with_footer(changed)?;
         self.sync()?;
         self.access.as_write()?.write_at(self.base, changed)?;
@@ -362,6 +352,28 @@ impl Contiguous {
             // Other programs may change the metalayers from now on, which must not be undone.
             self.cut(end)?;
         }
+        Ok(())
+    }
+
+    /// Writes index and trailer to their place.
+    fn write_tail(&mut self, rendered: &Rendered) -> Result<()> {
+        let known = match &self.hashes {
+            Some(KnownHashes::Loaded(hashes)) => hashes.as_bytes(),
+            _ => &[],
+        };
+        let (before, after) = rendered.trailer.parts();
+        let parts = [&rendered.index, before, rendered.hashes.as_deref().unwrap_or(known), after];
+        let mut position = rendered.place.start;
+        let is_at_end = position == self.tail.end();
+        for part in parts {
+            if is_at_end {
+                self.tail.push(part);
+            } else if !part.is_empty() {
+                self.access.as_write()?.write_at(self.base + position, part)?;
+            }
+            position += part.len() as u64;
+        }
+        debug_assert_eq!(position, rendered.place.end);
         Ok(())
     }
 
@@ -443,8 +455,8 @@ impl Contiguous {
         let index = index::pack(entries.iter().copied())?;
         let place = self.find_place((index.len() + self.trailer.len()) as u64)?;
         let header = header::with_lengths(&self.header, place.end, place.start - self.header.len() as u64)?;
-        let trailer = self.trailer.clone();
-        self.publish(with_fingerprint(Rendered { header, index, trailer, place }))
+        let (trailer, hashes) = (self.trailer.clone(), Some(self.committed_hashes()?));
+        self.publish(with_fingerprint(Rendered { header, index, trailer, hashes, place }))
     }
 
     fn commit_guarded(&mut self, state: &State) -> Result<()> {
@@ -555,14 +567,35 @@ impl Contiguous {
     }
 
     fn load_hashes(&mut self) -> Result<&mut Hashes> {
-        if let Some(KnownHashes::Stored(layer)) = &self.hashes {
-            let hashes = Hashes::read(layer, self.index.len(), self.settings.limits)?;
+        if let Some(KnownHashes::Stored(stored)) = &self.hashes {
+            let source = self.access.as_read();
+            let hashes = match stored.load(source, self.base, self.index.len(), self.settings.limits) {
+                // Another process has committed since, perhaps to where they were.
+                Err(error) if error.kind() != ErrorKind::Io && self.is_outdated()? => Hashes::unknown(self.index.len()),
+                result => result?,
+            };
             self.hashes = Some(KnownHashes::Loaded(hashes));
         }
         match &mut self.hashes {
             Some(KnownHashes::Loaded(hashes)) => Ok(hashes),
             _ => bail!(InvalidArgument, "the frame has no checksums"),
         }
+    }
+
+    /// Whether the stored header is no longer the one that is known.
+    fn is_outdated(&self) -> Result<bool> {
+        let mut stored = vec![0; self.header.len().min(FIXED_LEN)];
+        self.read_position(0, &mut stored)?;
+        Ok(!self.header.starts_with(&stored))
+    }
+
+    /// The hashes of the committed trailer, which those that are known may no longer be.
+    fn committed_hashes(&self) -> Result<Vec<u8>> {
+        let gap = self.trailer.gap();
+        let mut hashes = vec![0; gap.len()];
+        let trailer_at = self.places.live.end - self.trailer.len() as u64;
+        self.read_position(trailer_at + gap.start as u64, &mut hashes)?;
+        Ok(hashes)
     }
 
     /// Changes the list of hashes as the list of entries is changed.
@@ -666,7 +699,7 @@ fn committed_entries(packed: &[u8], settings: Settings) -> Result<Vec<Entry>> {
 }
 
 fn with_fingerprint(mut rendered: Rendered) -> Rendered {
-    trailer::put_fingerprint(&mut rendered.trailer, &rendered.header, &rendered.index);
+    rendered.trailer.put_fingerprint(&rendered.header, &rendered.index);
     rendered
 }
 

@@ -9,7 +9,7 @@
 use super::early::{ARRAY_11, ARRAY_12, ARRAY_13, BETA1_LEN, BETA5_LEN, FILTER_BYTES, STR_4, STR_8, USERMETA};
 use super::header::{MAGIC, checked};
 use super::index::ENTRY_LEN;
-use super::layers::{self, Place};
+use super::layers::{self, Content, Place};
 use super::trailer::{FINGERPRINT_LEN, TAIL_LEN};
 use crate::bytes::msgpack::{Writer, marker};
 use crate::chunk::{Compressor, Options, SplitMode};
@@ -158,7 +158,8 @@ impl SuperChunk {
             EarlyFrame::Beta5 => vec![0; BETA5_LEN],
         });
         if format == EarlyFrame::Beta5 || !self.metalayers().is_empty() {
-            layers::write(self.metalayers().iter(), Place::Header, &mut writer)?;
+            let layers = self.metalayers().iter().map(|(name, content)| (name, Content::whole(content)));
+            layers::write(layers, Place::Header, &mut writer)?;
         }
         Ok(writer.0)
     }

@@ -6,7 +6,7 @@
     clippy::cast_possible_truncation
 )]
 
-use super::layers::{self, Place};
+use super::layers::{self, Content, Place};
 use crate::bytes::array_at;
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::chunk::SplitMode;
@@ -161,7 +161,7 @@ pub(super) fn read_chunksize(stored: i32, nbytes: u64) -> Result<ChunkSize> {
 /// Metalayers that start at `at`; their offsets count from the start of `bytes`.
 pub(super) fn read_metalayers(bytes: &[u8], at: usize) -> Result<Metalayers> {
     let mut metalayers = Metalayers::new();
-    for (name, content) in layers::read("frame header", bytes, at)? {
+    for (name, content) in layers::read("frame header", bytes, at, &(0..0))? {
         metalayers.add(name, content).map_err(|error| error!(Corrupt, "frame header: {error}"))?;
     }
     Ok(metalayers)
@@ -244,7 +244,8 @@ pub(crate) fn write(
     writer.bytes(&state.pipeline.metas());
     writer.byte(if state.dict { FLAG_DICT } else { 0 });
     writer.byte(0);
-    layers::write(state.metalayers.iter(), Place::Header, &mut writer)?;
+    let layers = state.metalayers.iter().map(|(name, content)| (name, Content::whole(content)));
+    layers::write(layers, Place::Header, &mut writer)?;
     let mut bytes = writer.0;
     let header_len: i32 = checked(bytes.len())?;
     if let Some(place) = bytes.get_mut(HEADER_LEN_AT.saturating_add(1)..START_LEN) {

@@ -10,6 +10,7 @@ use super::header::checked;
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::error::{Result, bail, error};
 use crate::schunk::MAX_VLMETALAYERS;
+use std::ops::Range;
 
 const ARRAY_3: u8 = marker::FIXARRAY | 3;
 /// The marker and the length of a content.
@@ -22,8 +23,14 @@ pub(super) enum Place {
     Trailer,
 }
 
-/// Reads the list that starts at `at`; offsets count from the start of `bytes`.
-pub(super) fn read<'a>(what: &'static str, bytes: &'a [u8], at: usize) -> Result<Vec<(&'a str, &'a [u8])>> {
+/// Reads the list that starts at `at`; offsets count from the start of `bytes`, from which the part at `gap` has been left
+/// out. Of a content that it was a part of, the rest is returned.
+pub(super) fn read<'a>(
+    what: &'static str,
+    bytes: &'a [u8],
+    at: usize,
+    gap: &Range<usize>,
+) -> Result<Vec<(&'a str, &'a [u8])>> {
     let mut reader = Reader::new(what, bytes, at);
     reader.expect(ARRAY_3)?;
     // The length of the map says nothing that the map does not, and overflows in long ones.
@@ -42,16 +49,54 @@ pub(super) fn read<'a>(what: &'static str, bytes: &'a [u8], at: usize) -> Result
         if offset < free {
             bail!(Corrupt, "{what}: {name:?} is at {offset}, inside what ends at {free}");
         }
-        let content = Reader::new(what, bytes, offset).long(marker::BIN32)?;
-        free = offset.saturating_add(CONTENT_HEAD).saturating_add(content.len());
-        layers.push((name, content));
+        let is_behind_gap = offset >= gap.end;
+        let here = if is_behind_gap { offset.saturating_sub(gap.len()) } else { offset };
+        let mut content = Reader::new(what, bytes, here);
+        let len = content.long_len(marker::BIN32)?;
+        free = offset.saturating_add(CONTENT_HEAD).saturating_add(len);
+        let has_gap = !is_behind_gap && free >= gap.end;
+        layers.push((name, content.take(if has_gap { len.saturating_sub(gap.len()) } else { len })?));
     }
     Ok(layers)
 }
 
-/// Appends the list; offsets count from the start of what has been written.
+/// Where the content of the layer with this name starts, in a list that starts at `at`, as far as `bytes` tell.
+pub(super) fn find(bytes: &[u8], at: usize, wanted: &str) -> Option<usize> {
+    let mut reader = Reader::new("layers", bytes, at);
+    reader.expect(ARRAY_3).ok()?;
+    reader.uint16().ok()?;
+    for _ in 0..reader.length16(marker::MAP16).ok()? {
+        let name = reader.short_str().ok()?;
+        let offset = reader.int32().ok()?;
+        if name == wanted {
+            return usize::try_from(offset).ok()?.checked_add(CONTENT_HEAD);
+        }
+    }
+    None
+}
+
+/// A content of which the end may be missing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Content<'a> {
+    pub(super) bytes: &'a [u8],
+    /// How many bytes follow that are not given.
+    pub(super) missing: usize,
+}
+
+impl<'a> Content<'a> {
+    pub(super) fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, missing: 0 }
+    }
+
+    fn len(self) -> usize {
+        self.bytes.len().saturating_add(self.missing)
+    }
+}
+
+/// Appends the list; offsets count from the start of what has been written. Only the last content may have an end that is
+/// missing.
 pub(super) fn write<'a>(
-    layers: impl Iterator<Item = (&'a str, &'a [u8])>,
+    layers: impl Iterator<Item = (&'a str, Content<'a>)>,
     place: Place,
     writer: &mut Writer,
 ) -> Result<()> {
@@ -72,7 +117,8 @@ pub(super) fn write<'a>(
     }
     writer.length16(marker::ARRAY16, count);
     for (_, content) in &layers {
-        writer.long(marker::BIN32, content);
+        writer.long_len(marker::BIN32, content.len());
+        writer.bytes(content.bytes);
     }
     Ok(())
 }
@@ -93,11 +139,12 @@ mod tests {
     #[test]
     fn contents_that_share_bytes_are_refused() {
         let mut writer = Writer::default();
-        write([("one", &b"first"[..]), ("two", b"second")].into_iter(), Place::Trailer, &mut writer).unwrap();
+        let layers = [("one", Content::whole(b"first")), ("two", Content::whole(b"second"))];
+        write(layers.into_iter(), Place::Trailer, &mut writer).unwrap();
         // The offset of the second is made that of the first.
         let first = writer.0[12..16].to_vec();
         writer.0[21..25].copy_from_slice(&first);
-        let error = read("trailer", &writer.0, 0).unwrap_err().to_string();
+        let error = read("trailer", &writer.0, 0, &(0..0)).unwrap_err().to_string();
         assert!(error.contains("\"two\" is at 28, inside what ends at 38"), "{error}");
     }
 
@@ -105,7 +152,20 @@ mod tests {
     fn layers_are_read_back() {
         let layers: Vec<(&str, &[u8])> = vec![("one", b"first"), ("two", b"")];
         let mut writer = Writer(vec![1, 2, 3]);
-        write(layers.iter().copied(), Place::Trailer, &mut writer).unwrap();
-        assert_eq!(read("test", &writer.0, 3).unwrap(), layers);
+        let contents = layers.iter().map(|&(name, content)| (name, Content::whole(content)));
+        write(contents, Place::Trailer, &mut writer).unwrap();
+        assert_eq!(read("test", &writer.0, 3, &(0..0)).unwrap(), layers);
+    }
+
+    #[test]
+    fn what_is_around_a_gap_is_read() {
+        let head = Content { bytes: b"he", missing: 4 };
+        let mut writer = Writer::default();
+        write([("one", Content::whole(b"first")), ("two", head)].into_iter(), Place::Trailer, &mut writer).unwrap();
+        let start = writer.0.len();
+        let layers = read("test", &writer.0, 0, &(start..start + 4)).unwrap();
+        assert_eq!(layers, [("one", &b"first"[..]), ("two", b"he")]);
+        assert_eq!(find(&writer.0, 0, "two"), Some(start - 2));
+        assert_eq!(find(&writer.0, 0, "three"), None);
     }
 }

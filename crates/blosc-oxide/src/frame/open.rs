@@ -1,16 +1,17 @@
 //! Opening a frame: header, index and trailer are read and checked, chunks are not.
 
-use super::checksums::{self, Verdict};
+use super::checksums::{self, StoredHashes, Verdict};
 use super::early;
 use super::footer;
 use super::header::{self, Extent, FIXED_LEN, START_LEN};
 use super::index::Index;
-use super::trailer::{self, Fingerprint};
+use super::trailer::{self, Fingerprint, Trailer};
 use crate::bytes::array_at;
 use crate::error::{Result, bail, error};
 use crate::limits::Limits;
 use crate::schunk::{ChunkSize, Foreign, State, VlMetalayers};
 use crate::storage::{ReadAt, read_exact};
+use std::ops::Range;
 
 /// What is read at first: enough for most headers.
 const FIRST_READ: u64 = 1024;
@@ -18,6 +19,10 @@ const FIRST_READ: u64 = 1024;
 const RETRIES: usize = 16;
 /// How often it is read again though the header is the same: it may have been another in between.
 const RETRIES_OF_SAME: usize = 3;
+/// Up to this length index and trailer are read at once.
+const MAX_WHOLE_TAIL: u64 = 64 << 10;
+/// In so many bytes of a trailer the hashes must start to be left out.
+const TRAILER_FRONT: u64 = 4 << 10;
 /// The longest header: 16 metalayers would have to be 16 MiB each.
 pub(super) const MAX_HEADER: usize = 1 << 28;
 
@@ -40,7 +45,7 @@ pub(crate) struct Opened {
     pub(crate) index: Index,
     /// As they are stored; the header is the one that counts, even if the stored one is torn.
     pub(crate) header: Vec<u8>,
-    pub(crate) trailer: Vec<u8>,
+    pub(super) trailer: Trailer,
     pub(crate) integrity: Integrity,
 }
 
@@ -48,8 +53,10 @@ pub(crate) struct Opened {
 pub(crate) struct Integrity {
     /// `None` if there is no fingerprint, or none that still counts.
     pub(crate) verdict: Option<Verdict>,
-    /// The metalayer with the hashes of the chunks.
-    pub(crate) layer: Option<Vec<u8>>,
+    /// Whether there is a metalayer for the hashes of the chunks.
+    pub(crate) has_hashes: bool,
+    /// What it holds, if that can be read.
+    pub(crate) hashes: Option<StoredHashes>,
     /// Whether the stored header was torn, and the copy behind the frame was used instead.
     pub(crate) is_recovered: bool,
 }
@@ -59,7 +66,7 @@ impl Integrity {
     pub(crate) fn foreign(&self) -> Foreign {
         Foreign {
             metalayers: self.verdict == Some(Verdict::MetalayersChanged),
-            rest: self.verdict.is_none() && self.layer.is_some(),
+            rest: self.verdict.is_none() && self.has_hashes,
         }
     }
 }
@@ -164,39 +171,46 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
             (Generation::Current, extent, state)
         }
     };
-    let tail = read_tail(source, base, &extent, limits)?;
-    let (index_bytes, trailer) = match generation {
-        Generation::Beta1 => (&tail[..], &[][..]),
-        _ => tail.split_at(tail.len() - trailer::len(&tail)?),
+    let place = tail_place(source, base, &extent)?;
+    let Tail { index: index_bytes, trailer, hashes } = match generation {
+        Generation::Current => read_tail(source, base, &place, limits)?,
+        _ => read_early_tail(source, base, &place, generation, limits)?,
     };
     let (vlmetalayers, fingerprint) = match generation {
-        Generation::Current => trailer::read(trailer)?,
+        Generation::Current => (trailer.layers()?, trailer.fingerprint()?),
         Generation::Beta1 => (VlMetalayers::new(), Fingerprint::None),
-        Generation::Beta5 => (early::read_trailer(trailer)?, Fingerprint::None),
+        Generation::Beta5 => (early::read_trailer(trailer.parts().0)?, Fingerprint::None),
     };
     state.vlmetalayers = vlmetalayers;
     let verdict = match fingerprint {
         Fingerprint::None => None,
+        Fingerprint::Ours(_) if hashes.as_ref().is_some_and(|hashes| !hashes.is_good()) => Some(Verdict::Bad),
         Fingerprint::Ours(stored) => {
-            Some(checksums::compare(&stored, &checksums::fingerprint(&header, index_bytes, trailer)))
+            Some(checksums::compare(&stored, &checksums::fingerprint(&header, &index_bytes, &trailer)))
         }
     };
-    let layer = state.vlmetalayers.take_chunk(checksums::LAYER_NAME);
-    if layer.is_some() {
+    let has_hashes = state.vlmetalayers.take_chunk(checksums::LAYER_NAME).is_some();
+    if has_hashes {
         state.vlmetalayers.reserve();
     }
-    let index = read_index(index_bytes, &state, generation, limits)?;
+    let index = read_index(&index_bytes, &state, generation, limits)?;
     // The early writers lost the size of chunks when the last one was shorter.
     if generation == Generation::Beta1 && nchunks_by_size(&state) != Some(index.len()) {
         state.chunksize = ChunkSize::Variable;
     }
-    let trailer = trailer.to_vec();
-    let integrity = Integrity { verdict, layer, is_recovered: false };
+    let integrity = Integrity { verdict, has_hashes, hashes, is_recovered: false };
     Ok(Opened { generation, extent, state, index, header, trailer, integrity })
 }
 
-/// Index and trailer: all that is between the chunks and the end of the frame.
-fn read_tail(source: &dyn ReadAt, base: u64, extent: &Extent, limits: Limits) -> Result<Vec<u8>> {
+/// All that is between the chunks and the end of the frame.
+struct Tail {
+    index: Vec<u8>,
+    trailer: Trailer,
+    hashes: Option<StoredHashes>,
+}
+
+/// Where index and trailer are, counted from the start of the frame.
+fn tail_place(source: &dyn ReadAt, base: u64, extent: &Extent) -> Result<Range<u64>> {
     let there = source.len()?.saturating_sub(base);
     if extent.frame_len > there {
         bail!(Truncated, "frame: {} bytes announced, {there} are there", extent.frame_len);
@@ -206,11 +220,62 @@ fn read_tail(source: &dyn ReadAt, base: u64, extent: &Extent, limits: Limits) ->
     let Some(start) = start else {
         bail!(Corrupt, "frame: {chunks} bytes of chunks do not fit into its {} bytes", extent.frame_len);
     };
-    let len = usize::try_from(extent.frame_len - start).map_err(|_| error!(LimitExceeded, "frame: too long"))?;
+    Ok(start..extent.frame_len)
+}
+
+fn read_part(source: &dyn ReadAt, base: u64, part: Range<u64>, limits: Limits) -> Result<Vec<u8>> {
+    let len = part.end.saturating_sub(part.start);
+    let len = usize::try_from(len).map_err(|_| error!(LimitExceeded, "frame: too long"))?;
     limits.check("the index and trailer of a frame", len)?;
-    let mut tail = vec![0; len];
-    read_exact(source, base.saturating_add(start), &mut tail, "frame index and trailer")?;
-    Ok(tail)
+    let mut bytes = vec![0; len];
+    read_exact(source, base.saturating_add(part.start), &mut bytes, "frame index and trailer")?;
+    Ok(bytes)
+}
+
+/// Index and trailer of an early frame.
+fn read_early_tail(
+    source: &dyn ReadAt,
+    base: u64,
+    place: &Range<u64>,
+    generation: Generation,
+    limits: Limits,
+) -> Result<Tail> {
+    let mut index = read_part(source, base, place.clone(), limits)?;
+    let trailer = match generation {
+        Generation::Beta1 => Vec::new(),
+        _ => index.split_off(index.len() - trailer::len(&index, index.len())?),
+    };
+    Ok(Tail { index, trailer: Trailer::around(0..0, &trailer, &[]), hashes: None })
+}
+
+/// Index and trailer. If there are many hashes they are left out.
+fn read_tail(source: &dyn ReadAt, base: u64, place: &Range<u64>, limits: Limits) -> Result<Tail> {
+    if place.end - place.start > MAX_WHOLE_TAIL
+        && let Some(tail) = read_around_hashes(source, base, place, limits)?
+    {
+        return Ok(tail);
+    }
+    let mut index = read_part(source, base, place.clone(), limits)?;
+    let trailer = index.split_off(index.len() - trailer::len(&index, index.len())?);
+    let (trailer, hashes) = Trailer::from_whole(trailer);
+    Ok(Tail { index, trailer, hashes })
+}
+
+/// Index and trailer without the hashes; `None` if those are not where they can be left out.
+fn read_around_hashes(source: &dyn ReadAt, base: u64, place: &Range<u64>, limits: Limits) -> Result<Option<Tail>> {
+    let end = read_part(source, base, place.end - trailer::TAIL_LEN as u64..place.end, limits)?;
+    let there = usize::try_from(place.end - place.start).unwrap_or(usize::MAX);
+    let trailer_len = trailer::len(&end, there)?;
+    let trailer_at = place.end - trailer_len as u64;
+    let front_end = place.end.min(trailer_at + TRAILER_FRONT);
+    let mut index = read_part(source, base, place.start..front_end, limits)?;
+    let front = index.split_off(usize::try_from(trailer_at - place.start).unwrap_or(usize::MAX));
+    let Some(found) = trailer::find_hashes(&front, trailer_len) else { return Ok(None) };
+    let gap = found.range();
+    let after = read_part(source, base, trailer_at + gap.end as u64..place.end, limits)?;
+    let trailer = Trailer::around(gap.clone(), &front[..gap.start], &after);
+    let hashes = Some(found.at(trailer_at + gap.start as u64));
+    Ok(Some(Tail { index, trailer, hashes }))
 }
 
 fn read_index(bytes: &[u8], state: &State, generation: Generation, limits: Limits) -> Result<Index> {

@@ -6,7 +6,8 @@ use super::arrange;
 use super::checksums::{self, Hashes, UNKNOWN};
 use super::index::{Entry, Index};
 use super::open::{self, Opened};
-use super::{Settings, header, trailer};
+use super::trailer::Trailer;
+use super::{Settings, header};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
@@ -54,7 +55,7 @@ pub(super) struct Sparse {
     settings: Settings,
     /// As they were when the frame was opened.
     header: Vec<u8>,
-    trailer: Vec<u8>,
+    trailer: Trailer,
     index: Index,
     hashes: Option<Hashes>,
     /// The numbers that a new file can have.
@@ -79,7 +80,7 @@ impl Sparse {
             can_write: true,
             settings,
             header: Vec::new(),
-            trailer: Vec::new(),
+            trailer: Trailer::default(),
             index: Index::new(),
             hashes: settings.checksums.then(Hashes::default),
             free: FreeNumbers::default(),
@@ -104,10 +105,10 @@ impl Sparse {
         }
         let Opened { extent, state, index, header, trailer, integrity, .. } = opened;
         let foreign = integrity.foreign();
-        let hashes = match (integrity.layer, integrity.verdict) {
-            (Some(layer), Some(_)) => Some(Hashes::read(&layer, index.len(), settings.limits)?),
-            (Some(_), None) => Some(Hashes::unknown(index.len())),
-            (None, _) => None,
+        let hashes = match (integrity.hashes, integrity.verdict) {
+            (Some(stored), Some(_)) => Some(stored.load(&*source, 0, index.len(), settings.limits)?),
+            _ if integrity.has_hashes => Some(Hashes::unknown(index.len())),
+            _ => None,
         };
         let files = if can_write { files_of(index.entries()?) } else { BTreeSet::new() };
         let is_shared = can_write && files.len() < index.entries()?.filter_map(Entry::place).count();
@@ -239,15 +240,15 @@ impl Sparse {
     /// Header, index and trailer.
     fn render(&mut self, state: &State) -> Result<Vec<u8>> {
         let index = self.index.pack()?;
-        let layer = self.hashes.as_mut().map(Hashes::layer).transpose()?;
-        let ours = layer.map(|layer| (checksums::LAYER_NAME, layer));
-        let mut trailer = trailer::write(state.vlmetalayers.chunks().chain(ours), layer.is_some())?;
-        let has_vlmetalayers = layer.is_some() || !state.vlmetalayers.is_empty();
+        let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
+        let mut trailer = Trailer::new(state.vlmetalayers.chunks(), self.hashes.as_mut())?;
         let header_len = header::write(state, 0, 0, true, has_vlmetalayers)?.len();
         let frame_len = (header_len + index.len() + trailer.len()) as u64;
         let header = header::write(state, frame_len, self.cbytes, true, has_vlmetalayers)?;
-        trailer::put_fingerprint(&mut trailer, &header, index);
-        Ok([&header[..], index, &trailer].concat())
+        trailer.put_fingerprint(&header, index);
+        let hashes = self.hashes.as_ref().map(Hashes::as_bytes).unwrap_or_default();
+        let (before, after) = trailer.parts();
+        Ok([&header[..], index, before, hashes, after].concat())
     }
 
     /// Puts the new index in place of the old one.
@@ -486,8 +487,8 @@ impl ChunkStore for Sparse {
         self.trailer = opened.trailer;
         self.cbytes = opened.extent.section_len;
         self.foreign = opened.integrity.foreign();
-        self.hashes = match (opened.integrity.layer, opened.integrity.verdict) {
-            (Some(layer), Some(_)) => Some(Hashes::read(&layer, opened.index.len(), self.settings.limits)?),
+        self.hashes = match (opened.integrity.hashes, opened.integrity.verdict) {
+            (Some(stored), Some(_)) => Some(stored.load(&*source, 0, opened.index.len(), self.settings.limits)?),
             _ => None,
         };
         self.index = opened.index;

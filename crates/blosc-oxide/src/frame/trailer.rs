@@ -6,12 +6,13 @@
     clippy::cast_possible_truncation
 )]
 
-use super::checksums;
+use super::checksums::{self, Hashes, HashesAt, StoredHashes};
 use super::header::checked;
-use super::layers::{self, Place};
+use super::layers::{self, Content, Place};
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::error::{Result, bail};
 use crate::schunk::VlMetalayers;
+use std::ops::Range;
 
 const ARRAY_4: u8 = marker::FIXARRAY | 4;
 const VERSION: u8 = 1;
@@ -23,10 +24,6 @@ pub(super) const TAIL_LEN: usize = 23;
 const LEN_FROM_END: usize = 23;
 /// The type and the 16 bytes of the fingerprint.
 pub(super) const FINGERPRINT_LEN: usize = 16;
-/// What a trailer without layers takes.
-const EMPTY_LEN: usize = 35;
-/// What a layer takes besides name and content.
-const LAYER_OVERHEAD: usize = 11;
 /// A fingerprint of 128 bits.
 const FINGERPRINT_128: u8 = 3;
 
@@ -39,88 +36,157 @@ pub(super) enum Fingerprint {
     Ours([u8; FINGERPRINT_LEN]),
 }
 
-/// The length of the trailer that `bytes` ends with.
-pub(super) fn len(bytes: &[u8]) -> Result<usize> {
+/// The length of the trailer that `bytes` ends with, and that is at most `there` bytes long.
+pub(super) fn len(bytes: &[u8], there: usize) -> Result<usize> {
     let at = bytes.len().saturating_sub(LEN_FROM_END);
     let mut reader = Reader::new("frame trailer", bytes, at);
     let len = reader.uint32()?;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    if len < TAIL_LEN || len > bytes.len() {
-        bail!(Corrupt, "frame trailer: its length is {len}, there are {} bytes after the chunks", bytes.len());
+    if len < TAIL_LEN || len > there {
+        bail!(Corrupt, "frame trailer: its length is {len}, there are {there} bytes after the chunks");
     }
     Ok(len)
 }
 
-/// Reads a trailer.
-pub(super) fn read(bytes: &[u8]) -> Result<(VlMetalayers, Fingerprint)> {
-    let mut reader = Reader::new("frame trailer", bytes, 0);
-    reader.expect(ARRAY_4)?;
-    let version = reader.byte()?;
-    if version > VERSION {
-        bail!(Unsupported, "frame trailer: version {version} is not known");
-    }
-    let mut vlmetalayers = VlMetalayers::new();
-    for (name, chunk) in layers::read("frame trailer", bytes, LAYERS_AT)? {
-        vlmetalayers.push_chunk(name, chunk);
-    }
-    Ok((vlmetalayers, fingerprint(bytes)?))
+/// A trailer, without the hashes of chunks: those are many, and are read when they are needed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Trailer {
+    bytes: Vec<u8>,
+    /// Where the hashes are; empty if there are none.
+    gap: Range<usize>,
 }
 
-fn fingerprint(bytes: &[u8]) -> Result<Fingerprint> {
-    let at = bytes.len().saturating_sub(FINGERPRINT_LEN.saturating_add(2));
-    let mut reader = Reader::new("frame trailer", bytes, at);
-    reader.expect(marker::FIXEXT16)?;
-    let kind = reader.byte()?;
-    let hash = reader.take(FINGERPRINT_LEN)?;
-    Ok(match hash.try_into() {
-        Ok(hash) if kind == FINGERPRINT_128 => Fingerprint::Ours(hash),
-        _ => Fingerprint::None,
-    })
-}
-
-/// Whether a trailer carries our fingerprint.
-fn has_fingerprint(bytes: &[u8]) -> bool {
-    matches!(fingerprint(bytes), Ok(Fingerprint::Ours(_)))
-}
-
-/// A trailer with these layers, and zeros where the fingerprint goes, which is its end.
-pub(super) fn write<'a>(layers: impl Iterator<Item = (&'a str, &'a [u8])>, has_fingerprint: bool) -> Result<Vec<u8>> {
-    let layers: Vec<_> = layers.collect();
-    let contents = layers.iter().fold(0_usize, |len, (name, content)| {
-        len.saturating_add(name.len()).saturating_add(content.len()).saturating_add(LAYER_OVERHEAD)
-    });
-    let mut writer = Writer(Vec::with_capacity(contents.saturating_add(EMPTY_LEN)));
-    writer.byte(ARRAY_4);
-    writer.byte(VERSION);
-    layers::write(layers.into_iter(), Place::Trailer, &mut writer)?;
-    let len = writer.0.len().saturating_add(TAIL_LEN);
-    writer.uint32(checked(len)?);
-    writer.byte(marker::FIXEXT16);
-    writer.byte(if has_fingerprint { FINGERPRINT_128 } else { 0 });
-    writer.bytes(&[0; FINGERPRINT_LEN]);
-    Ok(writer.0)
-}
-
-/// Puts our fingerprint of a frame into its trailer, if that has a place for it.
-pub(super) fn put_fingerprint(trailer: &mut [u8], header: &[u8], index: &[u8]) {
-    if !has_fingerprint(trailer) {
-        return;
+impl Trailer {
+    /// One with these layers, with hashes if it is to have a fingerprint, and zeros where that goes.
+    pub(super) fn new<'a>(
+        layers: impl Iterator<Item = (&'a str, &'a [u8])>,
+        hashes: Option<&'a mut Hashes>,
+    ) -> Result<Self> {
+        let kind = if hashes.is_some() { FINGERPRINT_128 } else { 0 };
+        let missing = hashes.as_ref().map_or(0, |hashes| hashes.as_bytes().len());
+        let head = hashes.map(Hashes::layer_head).transpose()?;
+        let ours = head.map(|bytes| (checksums::LAYER_NAME, Content { bytes, missing }));
+        let mut writer = Writer::default();
+        writer.byte(ARRAY_4);
+        writer.byte(VERSION);
+        let layers = layers.map(|(name, content)| (name, Content::whole(content)));
+        layers::write(layers.chain(ours), Place::Trailer, &mut writer)?;
+        let start = writer.0.len();
+        let len = start.saturating_add(missing).saturating_add(TAIL_LEN);
+        writer.uint32(checked(len)?);
+        writer.byte(marker::FIXEXT16);
+        writer.byte(kind);
+        writer.bytes(&[0; FINGERPRINT_LEN]);
+        Ok(Self { bytes: writer.0, gap: start..start.saturating_add(missing) })
     }
-    let fingerprint = checksums::fingerprint(header, index, trailer);
-    if let Some(place) = trailer.last_chunk_mut::<FINGERPRINT_LEN>() {
-        *place = fingerprint;
+
+    /// One of which all bytes are there, and its hashes.
+    pub(super) fn from_whole(mut bytes: Vec<u8>) -> (Self, Option<StoredHashes>) {
+        let Some(found) = find_hashes(&bytes, bytes.len()) else { return (Self { bytes, gap: 0..0 }, None) };
+        let gap = found.range();
+        let hashes = bytes.drain(gap.clone()).collect();
+        (Self { bytes, gap }, Some(found.with_bytes(hashes)))
     }
+
+    /// One of which the hashes have been left out.
+    pub(super) fn around(gap: Range<usize>, before: &[u8], after: &[u8]) -> Self {
+        Self { bytes: [before, after].concat(), gap }
+    }
+
+    /// The length with the hashes.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len().saturating_add(self.gap.len())
+    }
+
+    /// Where the hashes are.
+    pub(super) fn gap(&self) -> Range<usize> {
+        self.gap.clone()
+    }
+
+    /// What is before the hashes and after them.
+    pub(super) fn parts(&self) -> (&[u8], &[u8]) {
+        let middle = if self.gap.is_empty() { self.bytes.len() } else { self.gap.start };
+        self.bytes.split_at_checked(middle).unwrap_or((&self.bytes, &[]))
+    }
+
+    /// The bytes that the fingerprint is of: all but the hashes, which have a hash of their own, and the fingerprint.
+    pub(super) fn fingerprinted(&self) -> &[u8] {
+        self.bytes.get(..self.bytes.len().saturating_sub(FINGERPRINT_LEN)).unwrap_or_default()
+    }
+
+    /// The layers.
+    pub(super) fn layers(&self) -> Result<VlMetalayers> {
+        let mut reader = Reader::new("frame trailer", &self.bytes, 0);
+        reader.expect(ARRAY_4)?;
+        let version = reader.byte()?;
+        if version > VERSION {
+            bail!(Unsupported, "frame trailer: version {version} is not known");
+        }
+        let mut vlmetalayers = VlMetalayers::new();
+        for (name, chunk) in layers::read("frame trailer", &self.bytes, LAYERS_AT, &self.gap)? {
+            vlmetalayers.push_chunk(name, chunk);
+        }
+        Ok(vlmetalayers)
+    }
+
+    /// What it says about the frame.
+    pub(super) fn fingerprint(&self) -> Result<Fingerprint> {
+        let at = self.bytes.len().saturating_sub(FINGERPRINT_LEN.saturating_add(2));
+        let mut reader = Reader::new("frame trailer", &self.bytes, at);
+        reader.expect(marker::FIXEXT16)?;
+        let kind = reader.byte()?;
+        let hash = reader.take(FINGERPRINT_LEN)?;
+        Ok(match hash.try_into() {
+            Ok(hash) if kind == FINGERPRINT_128 => Fingerprint::Ours(hash),
+            _ => Fingerprint::None,
+        })
+    }
+
+    /// Puts our fingerprint of a frame into it, if it has a place for that.
+    pub(super) fn put_fingerprint(&mut self, header: &[u8], index: &[u8]) {
+        if !matches!(self.fingerprint(), Ok(Fingerprint::Ours(_))) {
+            return;
+        }
+        let fingerprint = checksums::fingerprint(header, index, self);
+        if let Some(place) = self.bytes.last_chunk_mut::<FINGERPRINT_LEN>() {
+            *place = fingerprint;
+        }
+    }
+}
+
+/// Where the hashes are in a trailer of `len` bytes that starts with `front`; `None` if there are none, or if that is not
+/// enough of it to tell.
+pub(super) fn find_hashes(front: &[u8], len: usize) -> Option<HashesAt> {
+    let start = layers::find(front, LAYERS_AT, checksums::LAYER_NAME)?;
+    HashesAt::parse(front, start).filter(|found| found.range().end.saturating_add(TAIL_LEN) <= len)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
 
     #[test]
     fn an_empty_trailer_has_35_bytes() {
-        let trailer = write(std::iter::empty(), false).unwrap();
-        assert_eq!(trailer.len(), EMPTY_LEN);
-        assert_eq!(len(&trailer).unwrap(), 35);
-        assert_eq!(read(&trailer).unwrap().1, Fingerprint::None);
+        let trailer = Trailer::new(std::iter::empty(), None).unwrap();
+        assert_eq!(trailer.len(), 35);
+        assert_eq!(len(trailer.parts().0, 35).unwrap(), 35);
+        assert_eq!(trailer.fingerprint().unwrap(), Fingerprint::None);
+    }
+
+    #[test]
+    fn hashes_are_left_out_and_found() {
+        let mut hashes = Hashes::default();
+        (0..10).for_each(|at| hashes.insert(at, at as u64 + 5));
+        let trailer = Trailer::new([("note", &b"content"[..])].into_iter(), Some(&mut hashes)).unwrap();
+        let (before, after) = trailer.parts();
+        let whole = [before, hashes.as_bytes(), after].concat();
+        assert_eq!(len(&whole, whole.len()).unwrap(), whole.len());
+        let (again, stored) = Trailer::from_whole(whole);
+        assert_eq!(again, trailer);
+        assert_eq!(again.gap().len(), 80);
+        let loaded = stored.unwrap().load(&crate::storage::MemoryStorage::default(), 0, 10, Limits::new()).unwrap();
+        assert_eq!(loaded.as_bytes(), hashes.as_bytes());
+        assert_eq!(again.layers().unwrap().names().collect::<Vec<_>>(), ["note", checksums::LAYER_NAME]);
     }
 }

@@ -6,11 +6,12 @@ use crate::bytes::le_i64;
 use crate::chunk::{Decompressor, Header, Options};
 use crate::error::Result;
 use crate::exec::Threads;
-use crate::frame::checksums::{self, Hashes, Verdict};
+use crate::frame::checksums::{self, Hashes, StoredHashes, Verdict};
+use crate::frame::early;
 use crate::frame::header::{self, FIXED_LEN};
 use crate::frame::index::{ENTRY_LEN, Entry, Index};
 use crate::frame::open::{self, Generation, Opened};
-use crate::frame::{early, trailer};
+use crate::frame::trailer::Trailer;
 use crate::limits::Limits;
 use crate::schunk::{ChunkSize, State, VlMetalayers};
 use crate::storage::ReadAt;
@@ -84,8 +85,8 @@ impl Picker<'_> {
 
     fn opened(&self, opened: Opened, by: RepairedBy) -> Result<Picked> {
         let Opened { generation, extent, state, index, integrity, .. } = opened;
-        let hashes = match (&integrity.layer, integrity.verdict) {
-            (Some(layer), Some(_)) => Hashes::read(layer, index.len(), self.limits).ok(),
+        let hashes = match (&integrity.hashes, integrity.verdict) {
+            (Some(stored), Some(_)) => stored.load(self.source, 0, index.len(), self.limits).ok(),
             _ => None,
         };
         let base = if self.files.is_some() { 0 } else { extent.header_len as u64 };
@@ -176,10 +177,9 @@ impl Picker<'_> {
         let layers = self.trailer_after(found).and_then(|(at, len)| self.vlmetalayers_at(at, len));
         let is_lost = layers.is_none();
         let mut hashes = None;
-        if let Some(mut layers) = layers {
-            if let Some(layer) = layers.take_chunk(checksums::LAYER_NAME) {
-                hashes = Hashes::read(&layer, entries.len(), self.limits).ok();
-            }
+        if let Some((mut layers, stored)) = layers {
+            hashes = stored.and_then(|stored| stored.load(self.source, 0, entries.len(), self.limits).ok());
+            layers.take_chunk(checksums::LAYER_NAME);
             state.vlmetalayers = layers;
         }
         if is_lost {
@@ -189,14 +189,15 @@ impl Picker<'_> {
         Picked { by: RepairedBy::Index, state, entries, hashes, unknown, index_end }
     }
 
-    fn vlmetalayers_at(&self, at: u64, len: usize) -> Option<VlMetalayers> {
+    fn vlmetalayers_at(&self, at: u64, len: usize) -> Option<(VlMetalayers, Option<StoredHashes>)> {
         self.limits.check("frame trailer", len).ok()?;
         let mut bytes = vec![0; len];
         self.source.read_at(at, &mut bytes).ok()?;
-        match trailer::read(&bytes) {
-            Ok((layers, _)) => Some(layers),
-            Err(_) => early::read_trailer(&bytes).ok(),
+        if let Ok(layers) = early::read_trailer(&bytes) {
+            return Some((layers, None));
         }
+        let (trailer, hashes) = Trailer::from_whole(bytes);
+        Some((trailer.layers().ok()?, hashes))
     }
 
     fn by_chunks(&self, places: &Places) -> Picked {
