@@ -8,6 +8,7 @@ use common::disk::{self, FILE};
 use common::edits::{CHUNK, EDITS, EMPTYING, Edit, Kind, REUSING, ROW};
 use common::recording::Recording;
 use std::collections::HashSet;
+use testkit::Rng;
 use testkit::storage::{Call, Change, Disk, Image};
 
 const PLAIN: Kind =
@@ -188,6 +189,36 @@ fn describe(call: &Call) -> String {
         Call::Change(Change::Write { .. }) => "write behind".to_owned(),
         Call::Change(other) => format!("{other:?}"),
     }
+}
+
+#[test]
+fn every_commit_in_a_long_row_leaves_a_good_frame() {
+    let disk = disk::empty(FrameLayout::Contiguous);
+    let options = disk::options().durability(Durability::None);
+    let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
+    frame.vlmetalayers_mut().add("note", b"").unwrap();
+    let mut rng = Rng::new(11);
+    for step in 0..500_u64 {
+        let (nchunks, data) = (frame.nchunks(), noise(step, CHUNK));
+        match rng.below(12) {
+            0..=3 => frame.append(&data).unwrap(),
+            4 if nchunks > 0 => frame.update(rng.below(nchunks), &data).unwrap(),
+            5 if nchunks > 30 => frame.delete(rng.below(nchunks)).unwrap(),
+            6 if step % 5 == 0 => frame.metalayers_mut().add(&format!("m{step}"), noise(step, 40)).unwrap_or_default(),
+            7 if step % 60 == 0 => frame.compact().unwrap(),
+            8 if step % 20 == 0 => {
+                drop(frame);
+                frame = disk::open_writable(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
+            }
+            _ => frame.vlmetalayers_mut().update("note", &noise(step, rng.below(90))).unwrap(),
+        }
+        frame.commit().unwrap();
+        let mut found = disk::open(&Disk::with_image(disk.image()), FrameLayout::Contiguous).unwrap();
+        assert!(found.verify().unwrap().is_good(), "step {step}");
+        assert_eq!(Content::of(&found).unwrap(), Content::of(&frame).unwrap(), "step {step}");
+    }
+    let dead = frame.dead_bytes().unwrap();
+    assert!(dead < 200_000, "{dead} dead bytes");
 }
 
 #[test]

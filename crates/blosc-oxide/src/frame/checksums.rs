@@ -155,7 +155,7 @@ impl StoredHashes {
         if xxh3_64(&bytes) != self.digest {
             bail!(ChecksumMismatch, "checksums: those of the chunks are not as they were written");
         }
-        Ok(Hashes { bytes, head: None })
+        Ok(Hashes { bytes, ..Hashes::default() })
     }
 }
 
@@ -166,6 +166,8 @@ pub(super) struct Hashes {
     bytes: Vec<u8>,
     /// What comes before them in their metalayer, if they have not been changed since it was made.
     head: Option<Vec<u8>>,
+    /// How often they have been changed.
+    version: u64,
 }
 
 impl Hashes {
@@ -179,6 +181,11 @@ impl Hashes {
     /// As they are stored.
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// How often they have been changed since they were loaded.
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     /// What comes before them in the chunk that their metalayer is stored as.
@@ -210,6 +217,7 @@ impl Hashes {
     /// Puts hashes in place of those at `range`.
     fn splice(&mut self, range: Range<usize>, hashes: &[u64]) {
         self.head = None;
+        self.version = self.version.wrapping_add(1);
         let range = range.start.saturating_mul(HASH_LEN)..range.end.saturating_mul(HASH_LEN);
         self.bytes.splice(range, hashes.iter().flat_map(|hash| hash.to_le_bytes()));
     }

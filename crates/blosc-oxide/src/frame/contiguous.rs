@@ -30,6 +30,8 @@ use std::ops::Range;
 
 /// A write of this size, aligned to it, happens wholly or not at all.
 const SECTOR: usize = 512;
+/// How many places of hashes are kept in mind: commits take turns between two or three.
+const REMEMBERED: usize = 4;
 /// The shortest chunk that other readers accept in a frame.
 const MIN_CHUNK: usize = 32;
 
@@ -92,6 +94,24 @@ struct Places {
     chunks_end: u64,
     /// `None` until it is first needed.
     room: Option<Room>,
+    /// Where hashes have been written that nothing has been written over, and which version of them: what is there already
+    /// need not be written again.
+    hashes: Vec<(Range<u64>, u64)>,
+}
+
+impl Places {
+    /// Takes notice that something is written to a place.
+    fn overwritten(&mut self, place: &Range<u64>) {
+        self.hashes.retain(|(hashes, _)| hashes.end <= place.start || place.end <= hashes.start);
+    }
+
+    fn wrote_hashes(&mut self, place: Range<u64>, version: u64) {
+        self.overwritten(&place);
+        self.hashes.push((place, version));
+        if self.hashes.len() > REMEMBERED {
+            self.hashes.remove(0);
+        }
+    }
 }
 
 /// The hashes of the chunks, read when they are first needed.
@@ -224,6 +244,7 @@ impl Contiguous {
         self.tail = Tail::new(position);
         self.limit = position;
         self.places.footer = 0..0;
+        self.places.overwritten(&(position..u64::MAX));
         if let Some(room) = &mut self.places.room {
             room.keep(0, position);
         }
@@ -275,6 +296,7 @@ impl Contiguous {
     fn put_chunk(&mut self, bytes: &[u8]) -> Result<u64> {
         let len = bytes.len() as u64;
         let position = if let Some(position) = self.room()?.take(len) {
+            self.places.overwritten(&(position..position + len));
             self.access.as_write()?.write_at(self.base + position, bytes)?;
             position
         } else {
@@ -357,23 +379,46 @@ impl Contiguous {
 
     /// Writes index and trailer to their place.
     fn write_tail(&mut self, rendered: &Rendered) -> Result<()> {
-        let known = match &self.hashes {
-            Some(KnownHashes::Loaded(hashes)) => hashes.as_bytes(),
-            _ => &[],
-        };
         let (before, after) = rendered.trailer.parts();
-        let parts = [&rendered.index, before, rendered.hashes.as_deref().unwrap_or(known), after];
-        let mut position = rendered.place.start;
-        let is_at_end = position == self.tail.end();
-        for part in parts {
-            if is_at_end {
-                self.tail.push(part);
-            } else if !part.is_empty() {
-                self.access.as_write()?.write_at(self.base + position, part)?;
-            }
-            position += part.len() as u64;
+        let hashes_at = rendered.place.start + (rendered.index.len() + before.len()) as u64;
+        if rendered.place.start == self.tail.end() {
+            self.tail.push(&rendered.index);
+            self.tail.push(before);
+            let hashes = rendered.hashes.as_deref().unwrap_or(known_hashes(&self.hashes).0);
+            self.tail.push(hashes);
+            self.tail.push(after);
+        } else {
+            self.write_over(rendered.place.start, &rendered.index)?;
+            self.write_over(rendered.place.start + rendered.index.len() as u64, before)?;
+            self.write_hashes_over(hashes_at, rendered.hashes.as_deref())?;
+            self.write_over(rendered.place.end - after.len() as u64, after)?;
         }
-        debug_assert_eq!(position, rendered.place.end);
+        if rendered.hashes.is_none() {
+            let (bytes, version) = known_hashes(&self.hashes);
+            self.places.wrote_hashes(hashes_at..hashes_at + bytes.len() as u64, version);
+        }
+        Ok(())
+    }
+
+    /// Writes to where nothing lives.
+    fn write_over(&mut self, position: u64, bytes: &[u8]) -> Result<()> {
+        if !bytes.is_empty() {
+            self.places.overwritten(&(position..position + bytes.len() as u64));
+            self.access.as_write()?.write_at(self.base + position, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The same for the hashes that are known, or for others, if they are not there already.
+    fn write_hashes_over(&mut self, position: u64, others: Option<&[u8]>) -> Result<()> {
+        if let Some(others) = others {
+            return self.write_over(position, others);
+        }
+        let (bytes, version) = known_hashes(&self.hashes);
+        let place = position..position + bytes.len() as u64;
+        if !bytes.is_empty() && !self.places.hashes.contains(&(place, version)) {
+            self.access.as_write()?.write_at(self.base + position, bytes)?;
+        }
         Ok(())
     }
 
@@ -431,6 +476,7 @@ impl Contiguous {
         moved.sort_unstable();
         moved.dedup();
         self.room()?.keep(header_len as u64, u64::MAX);
+        self.places.overwritten(&(0..header_len as u64));
         self.tail.pad_to(header_len as u64);
         let mut places = BTreeMap::new();
         for from in moved {
@@ -538,6 +584,7 @@ impl Contiguous {
     fn forget_room(&mut self) {
         self.places.room = Some(self.no_room());
         self.places.footer = 0..0;
+        self.places.hashes.clear();
     }
 
     fn no_room(&self) -> Room {
@@ -696,6 +743,14 @@ fn committed_entries(packed: &[u8], settings: Settings) -> Result<Vec<Entry>> {
         return Ok(Vec::new());
     }
     Ok(Index::parse(packed, settings.limits)?.entries()?.collect())
+}
+
+/// The hashes to be written, and which version they are.
+fn known_hashes(hashes: &Option<KnownHashes>) -> (&[u8], u64) {
+    match hashes {
+        Some(KnownHashes::Loaded(hashes)) => (hashes.as_bytes(), hashes.version()),
+        _ => (&[], 0),
+    }
 }
 
 fn with_fingerprint(mut rendered: Rendered) -> Rendered {
