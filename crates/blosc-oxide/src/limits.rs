@@ -11,22 +11,34 @@ use crate::error::{Result, bail};
 /// assert_eq!(careful.decompress(&chunk).unwrap_err().kind(), ErrorKind::LimitExceeded);
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
+///
+/// Decoding a chunk takes memory for its data, for two blocks on each thread, and up to 1 MiB besides; opening a file
+/// takes memory for its header, index and trailer. Each of them is held to the limit by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     max_allocation: usize,
+    max_chunks: u64,
 }
 
 impl Limits {
-    /// The default: 1 GiB for one allocation.
+    /// The default: 1 GiB for one allocation, and any number of chunks.
     #[must_use]
     pub const fn new() -> Self {
-        Self { max_allocation: 1 << 30 }
+        Self { max_allocation: 1 << 30, max_chunks: u64::MAX }
     }
 
     /// The most bytes one allocation may have.
     #[must_use]
     pub const fn max_allocation(mut self, bytes: usize) -> Self {
         self.max_allocation = bytes;
+        self
+    }
+
+    /// The most chunks a frame, a packed super-chunk or a Bloscpack file may have. A chunk of zeros takes no room in a
+    /// frame, so that a small file can have millions.
+    #[must_use]
+    pub const fn max_chunks(mut self, chunks: u64) -> Self {
+        self.max_chunks = chunks;
         self
     }
 
@@ -37,6 +49,14 @@ impl Limits {
     pub fn check(self, what: &str, bytes: usize) -> Result<()> {
         if bytes > self.max_allocation {
             bail!(LimitExceeded, "{what} asks for {bytes} bytes, the limit is {}", self.max_allocation);
+        }
+        Ok(())
+    }
+
+    /// Refuses a file of more chunks than the ceiling.
+    pub(crate) fn check_chunks(self, chunks: u64) -> Result<()> {
+        if chunks > self.max_chunks {
+            bail!(LimitExceeded, "there are {chunks} chunks, the limit is {}", self.max_chunks);
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Every bug that was found, as the input that showed it.
 
 use blosc_oxide::{
-    Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Filter, Format, Frame, FrameOptions, MemoryStorage,
-    Options, Plugins, Result, Special,
+    ArrayOptions, Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Fill, Filter, Format, Frame, FrameOptions,
+    Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -131,4 +131,46 @@ fn a_frame_whose_chunks_were_all_deleted_by_the_reference_is_opened() {
     frame.append(&[7; 2000]).unwrap();
     let frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
     assert_eq!(frame.bytes(0..2000).unwrap(), [7; 2000]);
+}
+
+/// Found by fuzzing: the list of chunks along the first axis was made before anybody saw that there are no items.
+#[test]
+fn an_axis_of_any_length_is_fine_if_another_has_none() {
+    let options = ArrayOptions::new(&[1 << 55, 0], Options::new(1)).chunks(&[1, 1]).blocks(&[1, 1]);
+    let array = NdArray::new(&options, &Fill::Zeros).unwrap();
+    assert!(array.to_vec().unwrap().is_empty());
+    assert!(array.slice(&[Pick::steps(0, None, 3), Pick::All]).unwrap().is_empty());
+}
+
+/// An array of zeros in one chunk, in blocks of a single item.
+fn zeros_in_tiny_blocks(items: u64, limits: Limits) -> NdArray {
+    let options = ArrayOptions::new(&[items], Options::new(1)).chunks(&[items]).blocks(&[1]);
+    let frame = FrameOptions::new(Options::new(1)).limits(limits);
+    NdArray::create(Place::storage(MemoryStorage::default()), &options.frame(frame), &Fill::Zeros).unwrap()
+}
+
+#[test]
+fn what_is_known_about_each_block_of_a_slice_is_held_to_the_limit() {
+    let array = zeros_in_tiny_blocks(4 << 20, Limits::new().max_allocation(8 << 20));
+    assert_eq!(array.to_vec().unwrap_err().kind(), ErrorKind::LimitExceeded);
+    assert_eq!(array.slice(&[Pick::from(1000..1003)]).unwrap(), [0; 3]);
+}
+
+#[test]
+fn blocks_between_two_items_are_not_looked_at() {
+    let array = zeros_in_tiny_blocks(2_000_000_000, Limits::new());
+    let start = Instant::now();
+    assert_eq!(array.slice(&[Pick::list([0, 1_999_999_999])]).unwrap(), [0; 2]);
+    assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn a_variable_length_metalayer_is_held_to_the_limits_of_its_frame() {
+    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1)).unwrap();
+    frame.vlmetalayers_mut().add("bomb", &vec![0; 1 << 20]).unwrap();
+    let bytes = frame.to_bytes().unwrap();
+    assert!(bytes.len() < 1000);
+    let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(64 << 10));
+    let frame = Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap();
+    assert_eq!(frame.vlmetalayers().get("bomb").unwrap_err().kind(), ErrorKind::LimitExceeded);
 }

@@ -28,7 +28,8 @@ impl Index {
         let mut index = Self { entries: Vec::new(), nbytes: 0, failure: None };
         for place in Walk::new(layout, source) {
             let bytes = index.entries.len().saturating_mul(size_of::<Entry>());
-            match limits.check("the list of all chunks", bytes).and(place) {
+            let count = index.nchunks().saturating_add(1);
+            match limits.check("the list of all chunks", bytes).and(limits.check_chunks(count)).and(place) {
                 Ok(place) => {
                     index.entries.push(Entry { at: place.at, start: index.nbytes });
                     index.nbytes = index.nbytes.saturating_add(place.header.nbytes() as u64);

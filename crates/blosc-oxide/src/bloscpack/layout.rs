@@ -47,6 +47,7 @@ impl Layout {
         let start = start.get_mut(..given).unwrap_or_default();
         read_exact(source, 0, start, "header")?;
         let header = FileHeader::parse(start)?;
+        limits.check_chunks(header.nchunks().unwrap_or_default())?;
         let mut at = header.len() as u64;
         let metadata = if header.has_metadata() { Some(read_metadata(source, at, len, limits)?) } else { None };
         at = at.saturating_add(metadata.as_ref().map_or(0, Metadata::section_len));

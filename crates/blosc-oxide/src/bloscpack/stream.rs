@@ -133,6 +133,7 @@ impl<R: Read> Input<R> {
             }
             parsed => parsed?,
         };
+        limits.check_chunks(header.nchunks().unwrap_or_default())?;
         let metadata = if header.has_metadata() { Some(self.metadata(limits)?) } else { None };
         if header.has_offsets() {
             match header.table_entries() {
@@ -227,6 +228,7 @@ impl<R: Read> Chunks<R> {
                 at_once = batch::chunks_at_once(&how.threads, place.header.nbytes());
             }
             let len = usize::try_from(place.end - place.at).unwrap_or(usize::MAX);
+            how.limits.check_chunks(self.index)?;
             how.limits.check("a chunk", len)?;
             let mut record = jobs.spare_record();
             record.extend_from_slice(&start);

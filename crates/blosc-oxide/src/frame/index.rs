@@ -99,6 +99,7 @@ impl Index {
         }
         let len = nbytes.checked_div(ENTRY_LEN).unwrap_or_default();
         limits.check("frame index", nbytes)?;
+        limits.check_chunks(len as u64)?;
         Ok(Self::with(chunk.as_bytes().to_vec(), len, OnceLock::new(), limits))
     }
 

@@ -97,7 +97,7 @@ pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Ope
 
 /// Opens the frame by its header, of which the start has been read, or by the copy of it if it is torn.
 fn open_once(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> Result<Opened> {
-    let stored = read_header(source, base, start).and_then(|header| open_with(source, base, header, limits));
+    let stored = read_header(source, base, start, limits).and_then(|header| open_with(source, base, header, limits));
     let verdict = stored.as_ref().map(|opened| opened.integrity.verdict);
     if matches!(verdict, Ok(Some(Verdict::Good))) {
         return stored;
@@ -122,7 +122,11 @@ fn recover(source: &dyn ReadAt, base: u64, limits: Limits) -> Option<Opened> {
     let mut header = footer.new;
     if header.len() == FIXED_LEN {
         let header_len = usize::try_from(u32::from_be_bytes(array_at(&header, START_LEN - 4)?)).ok()?;
-        let mut layers = vec![0; header_len.checked_sub(FIXED_LEN).filter(|&len| len <= MAX_HEADER)?];
+        let there = source.len().ok()?.saturating_sub(base);
+        if header_len > MAX_HEADER || header_len as u64 > there || limits.check("frame header", header_len).is_err() {
+            return None;
+        }
+        let mut layers = vec![0; header_len.checked_sub(FIXED_LEN)?];
         source.read_at(base.checked_add(FIXED_LEN as u64)?, &mut layers).ok()?;
         header.extend(layers);
     }
@@ -140,7 +144,7 @@ fn read_start(source: &dyn ReadAt, base: u64) -> Result<Vec<u8>> {
 }
 
 /// The bytes of the header that starts with `start`.
-fn read_header(source: &dyn ReadAt, base: u64, start: &[u8]) -> Result<Vec<u8>> {
+fn read_header(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> Result<Vec<u8>> {
     let mut bytes = start.to_vec();
     let (Some(start), Some(magic)) = (start.get(..START_LEN), start.get(2..2 + header::MAGIC.len())) else {
         bail!(Truncated, "frame header: {START_LEN} bytes needed, {} are there", bytes.len());
@@ -154,6 +158,7 @@ fn read_header(source: &dyn ReadAt, base: u64, start: &[u8]) -> Result<Vec<u8>> 
     if header_len > MAX_HEADER || header_len as u64 > there {
         bail!(Truncated, "frame header: {header_len} bytes announced, {there} are there");
     }
+    limits.check("frame header", header_len)?;
     let read = bytes.len();
     bytes.resize(header_len, 0);
     if header_len > read {
@@ -182,6 +187,7 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
         Generation::Beta5 => (early::read_trailer(trailer.parts().0)?, Fingerprint::None),
     };
     state.vlmetalayers = vlmetalayers;
+    state.vlmetalayers.set_limits(limits);
     let verdict = match fingerprint {
         Fingerprint::None => None,
         Fingerprint::Ours(_) if hashes.as_ref().is_some_and(|hashes| !hashes.is_good()) => Some(Verdict::Bad),

@@ -1,6 +1,7 @@
 //! What is taken along each axis of an array.
 
 use crate::error::{Result, bail};
+use crate::limits::Limits;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 /// What is taken along one axis.
@@ -169,6 +170,18 @@ impl AxisPick {
         touched
     }
 
+    /// How many blocks of `block` items can have any of it, if no chunk has more than `chunk`.
+    fn most_blocks(&self, chunk: u64, block: u64) -> usize {
+        let ends = match &self.indices {
+            Indices::Steps { count: 0, .. } => None,
+            Indices::Steps { start, step, count, .. } => Some((*start, start + step * (*count as u64 - 1))),
+            Indices::List(pairs) => pairs.first().zip(pairs.last()).map(|(first, last)| (first.0, last.0)),
+        };
+        let Some((first, last)) = ends else { return 0 };
+        let chunks = last / chunk - first / chunk + 1;
+        self.count().min(size(chunks.saturating_mul(chunk.div_ceil(block))))
+    }
+
     /// Whether the chunks of the axis take places in the result that lie apart.
     fn is_apart(&self) -> bool {
         match &self.indices {
@@ -188,6 +201,12 @@ pub(super) struct Span {
 }
 
 impl Span {
+    /// The items of the cell that are taken.
+    fn indices(&self) -> impl Iterator<Item = usize> + use<> {
+        let Self { from, step, count, .. } = *self;
+        (0..count).map(move |k| from.saturating_add_signed(step * k.cast_signed()))
+    }
+
     fn last(&self) -> usize {
         self.from.saturating_add_signed(self.step * (self.count.cast_signed() - 1))
     }
@@ -260,11 +279,7 @@ impl AxisBlock {
         if let [span] = &self.spans[..] {
             return if span.step == 0 { 1 } else { span.count };
         }
-        let indices = |span: &Span| {
-            let Span { from, step, count, .. } = *span;
-            (0..count).map(move |k| from.saturating_add_signed(step * k.cast_signed()))
-        };
-        let mut indices: Vec<usize> = self.spans.iter().flat_map(indices).collect();
+        let mut indices: Vec<usize> = self.spans.iter().flat_map(Span::indices).collect();
         indices.sort_unstable();
         indices.dedup();
         indices.len()
@@ -283,8 +298,15 @@ pub(super) struct Group {
 }
 
 impl AxisPlan {
+    /// The plan of a pick that takes nothing, because another axis has nothing.
+    pub(super) fn empty(pick: &AxisPick) -> Self {
+        Self { count: pick.count(), keeps_axis: pick.keeps_axis, chunks: Vec::new(), is_apart: true }
+    }
+
     /// What `pick` takes of an axis of `length`, in chunks of `chunk` and blocks of `block`.
-    pub(super) fn new(pick: &AxisPick, length: u64, chunk: u64, block: u64) -> Self {
+    pub(super) fn new(pick: &AxisPick, length: u64, chunk: u64, block: u64, limits: Limits) -> Result<Self> {
+        let room = size_of::<AxisChunk>() + size_of::<AxisBlock>() + size_of::<Span>();
+        limits.check("a list of blocks", pick.most_blocks(chunk, block).saturating_mul(room))?;
         let chunks = pick.touched(chunk, length.div_ceil(chunk.max(1)));
         let chunks = chunks.into_iter().map(|place| {
             let start = place * chunk;
@@ -293,7 +315,8 @@ impl AxisPlan {
             let taken: usize = blocks.iter().map(AxisBlock::distinct).sum();
             AxisChunk { place, blocks, is_covered: taken as u64 == span.end - span.start }
         });
-        Self { count: pick.count(), keeps_axis: pick.keeps_axis, chunks: chunks.collect(), is_apart: pick.is_apart() }
+        let chunks = chunks.collect();
+        Ok(Self { count: pick.count(), keeps_axis: pick.keeps_axis, chunks, is_apart: pick.is_apart() })
     }
 
     pub(super) fn nblocks(&self) -> usize {
@@ -333,8 +356,18 @@ fn blocks_of(pick: &AxisPick, chunk: &Range<u64>, block: u64) -> Vec<AxisBlock> 
         return Vec::new();
     };
     let blocks = first as u64 / block..=last as u64 / block;
+    let taken: u64 = spans.iter().map(|span| span.count as u64).sum();
+    let blocks: Vec<u64> = if blocks.end() - blocks.start() < taken {
+        blocks.collect()
+    } else {
+        // Few items, far apart: most of the blocks between them have none.
+        let mut blocks: Vec<u64> = spans.iter().flat_map(Span::indices).map(|index| index as u64 / block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks
+    };
     let cell = |place: u64| chunk.start + place * block..chunk.end.min(chunk.start + (place + 1) * block);
-    blocks.filter_map(|place| AxisBlock::new(place, pick.spans(&cell(place)))).collect()
+    blocks.into_iter().filter_map(|place| AxisBlock::new(place, pick.spans(&cell(place)))).collect()
 }
 
 fn steps(axis: usize, length: u64, start: u64, end: Option<u64>, step: i64) -> Result<Indices> {
@@ -380,7 +413,7 @@ mod tests {
 
     fn taken(pick: &Pick, length: u64) -> Vec<u64> {
         let pick = AxisPick::new(pick, 0, length).unwrap();
-        let plan = AxisPlan::new(&pick, length, 3, 2);
+        let plan = AxisPlan::new(&pick, length, 3, 2, Limits::new()).unwrap();
         let mut result = vec![u64::MAX; plan.count];
         for (chunk, block) in plan.chunks.iter().flat_map(|chunk| chunk.blocks.iter().map(move |block| (chunk, block)))
         {
@@ -409,7 +442,7 @@ mod tests {
 
     #[test]
     fn groups_take_places_that_lie_apart() {
-        let plan = |pick: &Pick| AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 2);
+        let plan = |pick: &Pick| AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 2, Limits::new()).unwrap();
         let places = |plan: &AxisPlan, by_block| -> Vec<_> {
             plan.groups(by_block).into_iter().map(|group| (group.places.start, group.places.end)).collect()
         };
@@ -423,7 +456,7 @@ mod tests {
     #[test]
     fn a_chunk_is_covered_if_all_of_it_is_taken() {
         let covered = |pick: &Pick| -> Vec<bool> {
-            let plan = AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 3);
+            let plan = AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 3, Limits::new()).unwrap();
             plan.chunks.iter().map(|chunk| chunk.is_covered).collect()
         };
         assert_eq!(covered(&Pick::All), [true, true, true]);

@@ -28,7 +28,7 @@ impl NdArray {
     /// # Errors
     /// `InvalidArgument` if there is not a pick for each axis or one is outside; as reading the chunks.
     pub fn slice(&self, picks: &[Pick]) -> Result<Vec<u8>> {
-        let selection = Selection::new(self.geometry(), picks)?;
+        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
         self.sc.limits().check("a slice", selection.nbytes)?;
         let mut out = vec![0; selection.nbytes];
         self.read(&selection, &mut out)?;
@@ -40,7 +40,7 @@ impl NdArray {
     /// # Errors
     /// As [`slice`](Self::slice); `InvalidArgument` if `out` is not as long as what they take.
     pub fn slice_into(&self, picks: &[Pick], out: &mut [u8]) -> Result<()> {
-        let selection = Selection::new(self.geometry(), picks)?;
+        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
         check_len(out.len(), &selection)?;
         self.read(&selection, out)
     }
@@ -62,7 +62,7 @@ impl NdArray {
     /// As [`slice`](Self::slice); `InvalidArgument` if there is not a stride for each axis that is kept, if items would
     /// overlap, or if `out` has no room for all.
     pub fn slice_into_strided(&self, picks: &[Pick], out: &mut [u8], strides: &[usize]) -> Result<()> {
-        let selection = Selection::new(self.geometry(), picks)?;
+        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
         let strides = selection.all_strides(strides)?;
         let target = BoxMut::new(out, self.geometry().typesize(), &selection.counts(), &strides);
         let target = target.ok_or_else(|| {
@@ -76,13 +76,13 @@ impl NdArray {
     /// # Errors
     /// `InvalidArgument` if there is not a pick for each axis or one is outside.
     pub fn slice_shape(&self, picks: &[Pick]) -> Result<Vec<usize>> {
-        Ok(Selection::new(self.geometry(), picks)?.shape())
+        Ok(Selection::new(self.geometry(), picks, self.sc.limits())?.shape())
     }
 
     /// Reads a box of items into `out`, in C order, on this thread alone.
     pub(super) fn read_spans(&self, spans: &[Range<u64>], out: &mut [u8], strides: &[usize]) -> Result<()> {
         let picks: Vec<Pick> = spans.iter().cloned().map(Pick::from).collect();
-        let selection = Selection::new(self.geometry(), &picks)?;
+        let selection = Selection::new(self.geometry(), &picks, self.sc.limits())?;
         let Some(target) = BoxMut::new(out, self.geometry().typesize(), &selection.counts(), strides) else {
             bail!(InvalidArgument, "there is no room for a box of {:?}", selection.counts());
         };

@@ -4,6 +4,7 @@ use super::copy::{Dims, c_strides};
 use super::geometry::Geometry;
 use super::pick::{AxisBlock, AxisPick, AxisPlan, Group, Pick};
 use crate::error::{Result, bail, error};
+use crate::limits::Limits;
 use blosc_kernels::boxes::BoxMut;
 
 /// What is taken of each axis.
@@ -14,7 +15,8 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    pub(super) fn new(geometry: &Geometry, picks: &[Pick]) -> Result<Self> {
+    /// Checks `picks`, and finds out what they touch; `limits` bound how many chunks and blocks that can be along an axis.
+    pub(super) fn new(geometry: &Geometry, picks: &[Pick], limits: Limits) -> Result<Self> {
         if picks.len() != geometry.ndim() {
             bail!(InvalidArgument, "{} picks are given for {} dimensions", picks.len(), geometry.ndim());
         }
@@ -30,8 +32,12 @@ impl Selection {
         let nbytes = nbytes.ok_or_else(|| error!(LimitExceeded, "a slice has more bytes than can be counted"))?;
         let lengths = geometry.shape().iter().zip(geometry.chunks()).zip(geometry.blocks());
         let plans = checked.iter().zip(lengths);
-        let plans = plans.map(|(pick, ((&length, &chunk), &block))| AxisPlan::new(pick, length, chunk, block));
-        Ok(Self { axes: plans.collect(), nbytes })
+        // Of nothing there are no parts, though an axis may be as long as a header can say.
+        let plans = plans.map(|(pick, ((&length, &chunk), &block))| match nbytes {
+            0 => Ok(AxisPlan::empty(pick)),
+            _ => AxisPlan::new(pick, length, chunk, block, limits),
+        });
+        Ok(Self { axes: plans.collect::<Result<_>>()?, nbytes })
     }
 
     /// How many items are taken along each axis.
@@ -209,7 +215,7 @@ mod tests {
     fn every_part_of_the_result_is_handed_out_once() {
         let geometry = Geometry::new(1, &[10, 9], &[4, 5], &[2, 2]).unwrap();
         let picks = [Pick::steps(9, None, -1), (1..9).into()];
-        let selection = Selection::new(&geometry, &picks).unwrap();
+        let selection = Selection::new(&geometry, &picks, Limits::new()).unwrap();
         for workers in [1, 8] {
             let groups = selection.groups(workers);
             let mut out = vec![0; selection.nbytes];

@@ -16,7 +16,7 @@ impl NdArray {
     /// take; as reading and writing the chunks. Nothing has changed then.
     pub fn write(&mut self, picks: &[Pick], data: &[u8]) -> Result<()> {
         self.edit(|array| {
-            let selection = Selection::new(array.geometry(), picks)?;
+            let selection = Selection::new(array.geometry(), picks, array.sc.limits())?;
             if data.len() != selection.nbytes {
                 bail!(InvalidArgument, "{} bytes are given for a slice of {}", data.len(), selection.nbytes);
             }
@@ -33,7 +33,7 @@ impl NdArray {
     /// does not have all items.
     pub fn write_strided(&mut self, picks: &[Pick], data: &[u8], strides: &[usize]) -> Result<()> {
         self.edit(|array| {
-            let selection = Selection::new(array.geometry(), picks)?;
+            let selection = Selection::new(array.geometry(), picks, array.sc.limits())?;
             let strides = selection.all_strides(strides)?;
             let reach =
                 selection.axes.iter().zip(&strides).try_fold(array.geometry().typesize(), |reach, (axis, stride)| {

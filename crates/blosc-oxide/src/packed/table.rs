@@ -18,6 +18,7 @@ pub(super) fn read(storage: &dyn ReadAt, header: &PackedHeader, limits: Limits) 
     let Some(len) = len else {
         bail!(LimitExceeded, "{} chunks are more than there is memory for", header.nchunks());
     };
+    limits.check_chunks(header.nchunks())?;
     limits.check("the offset table", len)?;
     let mut bytes = vec![0; len];
     if !bytes.is_empty() {

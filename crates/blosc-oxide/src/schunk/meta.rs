@@ -120,11 +120,17 @@ pub struct VlMetalayers {
     is_many: bool,
     /// Whether the frame adds one of its own.
     has_reserved: bool,
+    limits: Limits,
 }
 
 impl VlMetalayers {
     pub(crate) fn new() -> Self {
-        Self { layers: Layers::default(), is_many: false, has_reserved: false }
+        Self { layers: Layers::default(), is_many: false, has_reserved: false, limits: Limits::new() }
+    }
+
+    /// Holds contents to these limits when they are decompressed.
+    pub(crate) fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     /// Allows up to 8,192 of them instead of 16. The reference reads such frames, but cannot extend them. The checksums
@@ -163,11 +169,11 @@ impl VlMetalayers {
     /// The content of one, if it is there.
     ///
     /// # Errors
-    /// `Corrupt` if its chunk is damaged.
+    /// `Corrupt` if its chunk is damaged, `LimitExceeded` if it holds more than the limits of the frame allow.
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(position) = self.layers.position(name) else { return Ok(None) };
         let chunk = &self.layers.0[position].1;
-        let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(Limits::new());
+        let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(self.limits);
         let content = decompressor.decompress(chunk);
         content.map(Some).map_err(|error| error.within(format_args!("metalayer {name:?}")))
     }

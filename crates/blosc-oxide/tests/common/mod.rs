@@ -8,3 +8,4 @@ pub mod disk;
 pub mod edits;
 pub mod recording;
 pub mod sample;
+pub mod specimen;

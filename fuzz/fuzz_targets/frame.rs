@@ -1,0 +1,4 @@
+//! A contiguous frame: opened, read, verified, repaired, written to.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| blosc_fuzz::files::frame(bytes));

@@ -1,0 +1,4 @@
+//! Items and blocks of a chunk.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| blosc_fuzz::chunks::parts(bytes));

@@ -1,0 +1,40 @@
+//! What the fuzz targets do: each function takes the bytes of one input, and panics when a promise is broken.
+//!
+//! A target in `fuzz_targets` only names its function, so that the same input can be tried from anywhere.
+
+pub mod arrays;
+pub mod chunks;
+pub mod codecs;
+mod content;
+#[allow(dead_code, reason = "shared with the tests, of which each uses a part")]
+#[path = "../../crates/blosc-oxide/tests/common/disk.rs"]
+mod disk;
+pub mod edits;
+pub mod files;
+mod input;
+pub mod kernels;
+pub mod seeds;
+
+use blosc_oxide::{Decompressor, Error, FrameOptions, Limits, Options, Threads};
+
+/// More than most inputs hold, and little enough that one which declares it costs nothing.
+const MOST: usize = 64 << 10;
+/// How many chunks of a file are looked at: a special chunk costs no bytes, so that a small file can have millions.
+const MOST_CHUNKS: usize = 40;
+
+fn limits() -> Limits {
+    Limits::new().max_allocation(MOST)
+}
+
+fn decompressor() -> Decompressor {
+    Decompressor::new().with_threads(Threads::serial()).with_limits(limits())
+}
+
+fn frame_options() -> FrameOptions {
+    FrameOptions::new(Options::new(1).threads(Threads::serial())).limits(limits())
+}
+
+/// An error says what is wrong.
+fn check_error(error: &Error) {
+    assert!(error.to_string().len() > 10, "{error} says nothing");
+}

@@ -1,0 +1,157 @@
+//! Inputs to start from, for the targets that no file of `tests/golden` fits.
+
+use crate::codecs;
+use blosc_kernels::{blosclz, lz4};
+use blosc_oxide::{
+    ArrayOptions, Codec, Compressor, Filter, Format, Frame, MemoryStorage, NdArray, Options, PackedOptions,
+    PackedRelease, PackedSpecial, Place, Threads,
+};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Writes all of them, a directory for each target.
+pub fn write(root: &Path, golden: &Path) -> io::Result<()> {
+    let mut seeds = vec![("msgpack", msgpack()), ("sparse_frame", sparse_frames(golden)?)];
+    seeds.extend([("codec", streams()), ("legacy", packed()), ("array", arrays())]);
+    seeds.extend([("frame_edit", noise(40)), ("array_edit", noise(41)), ("roundtrip", noise(42))]);
+    seeds.extend([("filter", noise(43)), ("isa", noise(44))]);
+    for (target, inputs) in seeds {
+        let directory = root.join(target);
+        fs::create_dir_all(&directory)?;
+        for (number, input) in inputs.iter().enumerate() {
+            fs::write(directory.join(format!("{number:02}")), input)?;
+        }
+    }
+    Ok(())
+}
+
+fn count(len: u16) -> Vec<u8> {
+    (0..len).flat_map(|item| (item / 3).to_le_bytes()).collect()
+}
+
+fn noise(seed: u64) -> Vec<Vec<u8>> {
+    let mut rng = testkit::Rng::new(seed);
+    (0..12).map(|number| (0..20 + 15 * number).map(|_| rng.byte()).collect()).collect()
+}
+
+/// Streams of each codec, with the selector and the length in front.
+fn streams() -> Vec<Vec<u8>> {
+    let data: Vec<u8> = (0..2000_usize).map(|at| (at / 7 % 13).to_le_bytes()[0]).collect();
+    let len = u32::try_from(data.len()).expect("data are short").to_le_bytes();
+    let mut stream = vec![0; data.len()];
+    let mut inputs = Vec::new();
+    let with = |which: u8, stream: &[u8]| [&[which], &len[..], stream].concat();
+    let written = blosclz::Encoder::new().compress(&data, &mut stream, 5).expect("it compresses");
+    inputs.push(with(0, &stream[..written]));
+    let written = lz4::Encoder::new().compress(&data, &mut stream, 1).expect("it compresses");
+    inputs.push(with(1, &stream[..written]));
+    let dict = &data[..100];
+    let written = lz4::Encoder::new().compress_with_dict(&data, dict, &mut stream, 1).expect("it compresses");
+    inputs.push(with(2, &[&[100], dict, &stream[..written]].concat()));
+    for (which, codec) in [(3, Codec::Zlib), (4, Codec::Zstd), (5, Codec::Snappy)] {
+        let options = Options::new(1).codec(codec).format(Format::Blosc1).filters([]).blocksize(data.len());
+        let chunk = blosc_oxide::compress(&data, &options).expect("it compresses");
+        let stream_at = codecs::chunk_of(codec, &[], 0).len();
+        inputs.push(with(which, &chunk[stream_at..]));
+    }
+    inputs
+}
+
+fn packed() -> Vec<Vec<u8>> {
+    let data = count(300);
+    let mut files = Vec::new();
+    for release in [PackedRelease::Alpha2, PackedRelease::Alpha4] {
+        for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zlib] {
+            let options = PackedOptions::new(2).codec(codec).release(release).threads(Threads::serial());
+            files.push(options.clone().pack([&data, &data]).expect("it packs"));
+            let delta = options.filters([Filter::Delta, Filter::Shuffle]).reference(data.clone());
+            let special = delta.special(PackedSpecial::ALL[0], b"some metadata".to_vec());
+            files.push(special.pack([&data, &data]).expect("it packs"));
+        }
+    }
+    files
+}
+
+fn arrays() -> Vec<Vec<u8>> {
+    let shapes: [(&[u64], &[u64], &[u64]); 4] =
+        [(&[], &[], &[]), (&[100], &[40], &[7]), (&[9, 11], &[4, 6], &[3, 2]), (&[3, 4, 5], &[2, 2, 3], &[1, 2, 3])];
+    let mut files = Vec::new();
+    for (shape, chunks, blocks) in shapes {
+        for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd] {
+            let options = Options::new(2).codec(codec).threads(Threads::serial());
+            let options = ArrayOptions::new(shape, options).chunks(chunks).blocks(blocks).dtype("<u2");
+            let items = u16::try_from(shape.iter().product::<u64>()).expect("arrays are small");
+            let array = NdArray::from_data(&options, &count(items)).expect("it compresses");
+            let frame = blosc_oxide::FrameOptions::new(Options::new(2)).checksums(codec == Codec::Lz4);
+            let mut frame = Frame::create_in(MemoryStorage::default(), frame).expect("memory does not fail");
+            array.super_chunk().copy_to(&mut frame).expect("it is copied");
+            files.push(frame.to_bytes().expect("memory does not fail"));
+        }
+    }
+    files
+}
+
+/// The sparse frames of `golden`, files one after the other.
+fn sparse_frames(golden: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let mut paths: Vec<_> = fs::read_dir(golden.join("blosc2/frames"))?.collect::<io::Result<Vec<_>>>()?;
+    paths.retain(|entry| entry.path().is_dir());
+    paths.sort_by_key(|entry| entry.path());
+    let mut inputs = Vec::new();
+    for directory in paths {
+        let mut files: Vec<_> = fs::read_dir(directory.path())?.collect::<io::Result<Vec<_>>>()?;
+        // The index is called `chunks.b2frame`, and is the first here.
+        files.sort_by_key(|file| (file.file_name() != "chunks.b2frame", file.file_name()));
+        let mut input = Vec::new();
+        for file in files {
+            let bytes = fs::read(file.path())?;
+            let Ok(len) = u16::try_from(bytes.len()) else { continue };
+            input.extend_from_slice(&len.to_le_bytes());
+            input.extend_from_slice(&bytes);
+        }
+        if input.len() < 8000 {
+            inputs.push(input);
+        }
+    }
+    Ok(inputs)
+}
+
+/// Lists of metalayers as headers and trailers have them, and the metalayer of an array.
+fn msgpack() -> Vec<Vec<u8>> {
+    let chunk = Compressor::new(Options::new(1)).and_then(|mut compressor| compressor.compress(b"text"));
+    let chunk = chunk.expect("it compresses");
+    let mut inputs = Vec::new();
+    for names in [&[][..], &["a"], &["unit", "b2nd", "a third one"]] {
+        let (header, trailer) = (list(87, names, b"content"), list(2, names, &chunk));
+        let len = u8::try_from(header.len()).expect("lists are short");
+        inputs.push([&[0, len][..], &header, &trailer].concat());
+        inputs.push([&[2, len][..], &header].concat());
+    }
+    let options = ArrayOptions::new(&[9, 11], Options::new(2)).chunks(&[4, 6]).blocks(&[3, 2]);
+    let array = NdArray::create(Place::Memory, &options, &blosc_oxide::Fill::Zeros).expect("the options are legal");
+    let layer = array.super_chunk().metalayers().get("b2nd").expect("an array has one");
+    inputs.push([&[3, 0], layer].concat());
+    inputs
+}
+
+/// A list of metalayers that stands at `at`.
+fn list(at: usize, names: &[&str], content: &[u8]) -> Vec<u8> {
+    let map_len = 3 + names.iter().map(|name| name.len() + 6).sum::<usize>();
+    let count = u16::try_from(names.len()).expect("there are few").to_be_bytes();
+    let mut list = vec![0x93, 0xcd, 0, 7, 0xde, count[0], count[1]];
+    let mut offset = at + 4 + map_len + 3;
+    for name in names {
+        list.push(0xa0 | u8::try_from(name.len()).expect("names are short"));
+        list.extend_from_slice(name.as_bytes());
+        list.push(0xd2);
+        list.extend_from_slice(&u32::try_from(offset).expect("lists are short").to_be_bytes());
+        offset += 5 + content.len();
+    }
+    list.extend_from_slice(&[0xdc, count[0], count[1]]);
+    for _ in names {
+        list.push(0xc6);
+        list.extend_from_slice(&u32::try_from(content.len()).expect("contents are short").to_be_bytes());
+        list.extend_from_slice(content);
+    }
+    list
+}
