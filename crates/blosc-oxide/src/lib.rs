@@ -22,6 +22,41 @@
 //! * [`Plugins`] adds codecs and filters of one's own.
 //! * `bloscpack` is for `.blp` files, with the feature of that name.
 //!
+//! # More examples
+//! Many buffers: a `Compressor` and a `Decompressor` keep their memory, so that the second call of a size makes no allocation of
+//! its own.
+//!
+//! ```rust
+//! use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Options};
+//!
+//! let options = Options::new(8).codec(Codec::Zstd).level(3).filters([Filter::Delta, Filter::BitShuffle]);
+//! let mut compressor = Compressor::new(options)?;
+//! let mut decompressor = Decompressor::new();
+//! let mut chunk = vec![0; compressor.max_compressed_len(8000)];
+//! let mut decoded = vec![0; 8000];
+//! for start in [0, 1_000_000_u64] {
+//!     let data: Vec<u8> = (start..start + 1000).flat_map(u64::to_le_bytes).collect();
+//!     let cbytes = compressor.compress_into(&data, &mut chunk)?;
+//!     decompressor.decompress_into(&chunk[..cbytes], &mut decoded)?;
+//!     assert_eq!(decoded, data);
+//! }
+//! # Ok::<(), blosc_oxide::Error>(())
+//! ```
+//!
+//! Write for readers that only know Blosc1, and refuse what is too large when reading from strangers.
+//!
+//! ```rust
+//! use blosc_oxide::{Codec, Decompressor, ErrorKind, Format, Limits, Options, compress};
+//!
+//! let options = Options::new(4).codec(Codec::Lz4).format(Format::Blosc1);
+//! let chunk = compress(&[42; 10_000], &options)?;
+//! let mut careful = Decompressor::new().with_limits(Limits::new().max_allocation(1000));
+//! let error = careful.decompress(&chunk).unwrap_err();
+//! assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+//! assert_eq!(error.to_string(), "the data of a chunk asks for 10000 bytes, the limit is 1000");
+//! # Ok::<(), blosc_oxide::Error>(())
+//! ```
+//!
 //! # Promises
 //! * The same data and options give the same bytes, from the same build, with any number of threads.
 //! * Any input gives data or an [`Error`]: nothing panics, and nothing is allocated beyond [`Limits`].

@@ -19,7 +19,7 @@ use candidate::{BLOCKSIZES, FILTER_PROBES, filter_choices, levels};
 use std::time::Duration;
 
 /// A setting that takes longer than this on the sample is not tried with higher levels.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_millis(2500);
 /// With how many of the filters all codecs are tried.
 const KEPT_FILTERS: usize = 2;
 
@@ -60,7 +60,9 @@ pub(crate) fn tune(trial: &mut Trial<'_>, mut tell: impl FnMut(usize)) -> Outcom
     let len = trial.len();
     let blocksizes = BLOCKSIZES.into_iter().filter(|&size| size <= len);
     for candidate in Verdict::of(&found).map_or_else(Vec::new, |verdict| verdict.candidates(&found)) {
-        for blocksize in blocksizes.clone() {
+        let is_slow = found.iter().any(|known| known.candidate == candidate && known.compress > PATIENCE);
+        // Where it takes long, only the one is tried that can make the result smaller.
+        for blocksize in blocksizes.clone().skip(if is_slow { BLOCKSIZES.len() - 1 } else { 0 }) {
             let measurement = trial.measure(&candidate.with_blocksize(blocksize))?;
             add(measurement, &mut found);
         }
