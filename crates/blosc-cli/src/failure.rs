@@ -1,6 +1,6 @@
 //! How a run can fail, and the exit code that says so.
 
-use blosc_oxide::ErrorKind;
+use blosc_oxide::{Container, ErrorKind};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,8 +17,10 @@ pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 /// Why a run has failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The data is damaged, or of a kind that is not supported.
+    /// The data is of a kind that is not known or not supported.
     Data(String),
+    /// The data is damaged.
+    Damaged(String),
     /// The arguments make no sense, or something cannot be read or written.
     Usage(String),
     /// Whoever reads our output has seen enough: not a failure at all.
@@ -46,7 +48,7 @@ impl Failure {
             Self::ClosedPipe => ExitCode::SUCCESS,
             Self::Told => ExitCode::from(DATA),
             Self::ToldUsage => ExitCode::from(USAGE),
-            Self::Data(message) => {
+            Self::Data(message) | Self::Damaged(message) => {
                 tell(message);
                 ExitCode::from(DATA)
             }
@@ -62,10 +64,22 @@ impl Failure {
         if matches!(self, Self::Usage(_)) { Self::ToldUsage } else { Self::Told }
     }
 
+    /// The same with what can be done about a damaged file, if it is one of those that can be mended.
+    pub(crate) fn or_repair(self, path: &Path) -> Self {
+        let is_frame = matches!(Container::at(path), Ok(Some(Container::Frame | Container::SparseFrame)));
+        match self {
+            Self::Damaged(message) if is_frame => {
+                Self::Damaged(format!("{message}; `blosc repair` saves what is left"))
+            }
+            other => other,
+        }
+    }
+
     /// The same failure with the place where it happened in front.
     fn within(self, place: &dyn Display) -> Self {
         match self {
             Self::Data(message) => Self::Data(format!("{place}: {message}")),
+            Self::Damaged(message) => Self::Damaged(format!("{place}: {message}")),
             Self::Usage(message) => Self::Usage(format!("{place}: {message}")),
             other => other,
         }
@@ -101,9 +115,8 @@ impl Failure {
         }
         match error.kind() {
             ErrorKind::LimitExceeded => Self::Data(format!("{error}; --max-memory raises the limit")),
-            ErrorKind::Corrupt | ErrorKind::Truncated | ErrorKind::Unsupported | ErrorKind::ChecksumMismatch => {
-                Self::Data(error.to_string())
-            }
+            ErrorKind::Unsupported => Self::Data(error.to_string()),
+            ErrorKind::Corrupt | ErrorKind::Truncated | ErrorKind::ChecksumMismatch => Self::Damaged(error.to_string()),
             _ => Self::Usage(error.to_string()),
         }
     }

@@ -35,6 +35,10 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
+        self.convert(global).map_err(|failure| failure.or_repair(&self.input))
+    }
+
+    fn convert(&self, global: &Global) -> Outcome {
         let place = input::shown(&self.input);
         let format = self.format()?;
         if !input::is_stream(&self.output) {

@@ -73,7 +73,7 @@ impl Decompress {
         if self.input.is_dir() && !is_sparse_frame(&self.input) {
             return self.run_directory(global);
         }
-        self.run_file(&self.input, &self.target()?, global)
+        self.run_file(&self.input, &self.target()?, global).map_err(|failure| failure.or_repair(&self.input))
     }
 
     /// Every compressed file of a directory, each beside itself or below OUTPUT.

@@ -36,7 +36,7 @@ impl Info {
         let mut out = BufWriter::new(output::stdout()?);
         let mut worst = Ok(());
         for path in &self.inputs {
-            match self.describe(path, global, &mut out) {
+            match self.describe(path, global, &mut out).map_err(|failure| failure.or_repair(path)) {
                 // The others are still worth a look.
                 Err(failure) if self.inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
                     failure.report();

@@ -32,7 +32,7 @@ impl Verify {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let mut worst = Ok(());
         for path in &self.inputs {
-            match verify(path, global) {
+            match verify(path, global).map_err(|failure| failure.or_repair(path)) {
                 Err(failure) if self.inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
                     failure.report();
                     worst = Err(failure.told());
@@ -61,7 +61,7 @@ fn verify(path: &Path, global: &Global) -> Outcome {
         found.damage.iter().for_each(|damage| tell(format_args!("{place}: {damage}")));
         return Err(Failure::Told);
     }
-    Err(Failure::data(format!("{place}: {}{more}", found.damage[0])))
+    Err(Failure::Damaged(format!("{place}: {}{more}", found.damage[0])))
 }
 
 fn examine(source: Source) -> blosc_oxide::Result<Found> {
