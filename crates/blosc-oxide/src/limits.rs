@@ -12,8 +12,9 @@ use crate::error::{Result, bail};
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 ///
-/// Decoding a chunk takes memory for its data, for two blocks on each thread, and up to 1 MiB besides; opening a file
-/// takes memory for its header, index and trailer. Each of them is held to the limit by itself.
+/// Decoding a chunk takes memory for its data, for two blocks on each thread, and up to 1 MiB besides; a part of a chunk
+/// with the delta filter takes one block more. Opening a file takes memory for its header, index and trailer. Each
+/// allocation is held to the limit by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     max_allocation: usize,

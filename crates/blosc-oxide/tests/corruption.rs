@@ -1,9 +1,16 @@
 //! Damaged chunks give an error that says what is wrong, or data; never a panic, and never the output's old content.
+//! Damaged files of every kind give an error or data, in no time and within the limits; where there are checksums, an error.
+
+mod common;
 
 use blosc_oxide::{Chunk, Codec, Compressor, Decompressor, ErrorKind, Filter, LazyChunk, Limits, Options, Threads};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use testkit::alloc::CountingAllocator;
 use testkit::golden::Golden;
 use testkit::{Rng, mutate};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// More than most of the files hold, and little enough that a mutant which declares it costs nothing.
 const MOST: usize = 64 << 10;
@@ -257,5 +264,156 @@ fn a_range_outside_the_data_is_refused() {
     ] {
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         assert!(error.to_string().contains(char::is_numeric), "{error}");
+    }
+}
+
+mod files {
+    use super::common::child::is_long;
+    use super::common::specimen::{Content, Kind, LIMIT, Specimen, specimens};
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    /// How long one damaged file may take.
+    const PATIENCE: Duration = Duration::from_millis(100);
+    /// How many bytes of files of each kind are damaged, each byte in ten ways.
+    const BUDGET: usize = 12_000;
+    const LONG_BUDGET: usize = 400_000;
+    /// What is allocated besides what the limit is for: states of codecs, the file itself.
+    const BESIDES: u64 = 300 << 10;
+
+    /// What became of damaged files.
+    #[derive(Debug, Default)]
+    struct Tally {
+        mutants: usize,
+        /// An error.
+        refused: usize,
+        /// All data as before: what was changed does not count.
+        harmless: usize,
+        /// Other data, and nobody has noticed.
+        unseen: usize,
+    }
+
+    impl Tally {
+        fn count(&mut self, original: &Content, found: Option<&Content>) {
+            self.mutants += 1;
+            match found {
+                None => self.refused += 1,
+                Some(found) if found == original => self.harmless += 1,
+                Some(_) => self.unseen += 1,
+            }
+        }
+
+        #[expect(
+            clippy::print_stdout,
+            clippy::cast_precision_loss,
+            reason = "the figures of SECURITY.md come from here"
+        )]
+        fn tell(&self, what: &str) {
+            let share = |count: usize| count as f64 * 100.0 / self.mutants.max(1) as f64;
+            let (refused, harmless, unseen) = (share(self.refused), share(self.harmless), share(self.unseen));
+            println!(
+                "{what}: {} mutants, {refused:.2} % refused, {harmless:.2} % without effect, {unseen:.2} % unseen",
+                self.mutants
+            );
+        }
+    }
+
+    /// Reads a damaged file; `None` if that is refused.
+    fn read(specimen: &Specimen, what: &str) -> Option<Content> {
+        let place = || format!("{} ({:?}), {what}", specimen.name, specimen.kind);
+        let start = Instant::now();
+        let (outcome, used) = CountingAllocator::on_this_thread(|| catch_unwind(AssertUnwindSafe(|| specimen.read())));
+        let mut took = start.elapsed();
+        // On a busy machine the first tries say little.
+        for _ in 0..5 {
+            if took < PATIENCE {
+                break;
+            }
+            let again = Instant::now();
+            let _ = specimen.read();
+            took = again.elapsed();
+        }
+        assert!(took < PATIENCE, "{}: took {took:?}", place());
+        assert!(used.largest <= LIMIT as u64 + BESIDES, "{}: {} bytes allocated at once", place(), used.largest);
+        let result = outcome.unwrap_or_else(|_| panic!("{}: it panicked", place()));
+        result.inspect_err(|error| assert!(error.to_string().len() > 10, "{}: {error:?}", place())).ok()
+    }
+
+    fn damage(kind: Kind) {
+        let (mut plain, mut checked) = (Tally::default(), Tally::default());
+        let specimens = specimens(kind, if is_long() { LONG_BUDGET } else { BUDGET });
+        assert!(specimens.len() >= 3, "{} of {kind:?}", specimens.len());
+        for specimen in &specimens {
+            let original = specimen.read().unwrap();
+            let tally = if specimen.has_checksums { &mut checked } else { &mut plain };
+            for (number, (name, bytes)) in specimen.files.iter().enumerate() {
+                for mutant in mutate::single_byte(bytes, 0..bytes.len()) {
+                    let what = format!("{name}: {}", mutant.what);
+                    let found = read(&specimen.with_file(number, mutant.bytes), &what);
+                    let is_unseen = found.as_ref().is_some_and(|found| *found != original);
+                    assert!(!(specimen.has_checksums && is_unseen), "{}, {what}: nobody has noticed", specimen.name);
+                    tally.count(&original, found.as_ref());
+                }
+            }
+        }
+        plain.tell(&format!("{} of {kind:?}, those without checksums", specimens.len()));
+        if checked.mutants > 0 {
+            checked.tell(&format!("{} of {kind:?}, those with checksums", specimens.len()));
+        }
+    }
+
+    #[test]
+    fn no_damaged_byte_of_a_chunk_does_harm() {
+        damage(Kind::Chunk);
+    }
+
+    #[test]
+    fn no_damaged_byte_of_a_frame_does_harm() {
+        damage(Kind::Frame);
+    }
+
+    #[test]
+    fn no_damaged_byte_of_a_sparse_frame_does_harm() {
+        damage(Kind::Sparse);
+    }
+
+    #[test]
+    fn no_damaged_byte_of_an_early_frame_does_harm() {
+        damage(Kind::Early);
+    }
+
+    #[test]
+    fn no_damaged_byte_of_a_packed_super_chunk_does_harm() {
+        damage(Kind::Packed);
+    }
+
+    #[test]
+    fn no_damaged_byte_of_an_array_does_harm() {
+        damage(Kind::Array);
+    }
+
+    #[test]
+    fn no_damaged_byte_of_a_bloscpack_file_does_harm() {
+        damage(Kind::Bloscpack);
+    }
+
+    #[test]
+    fn every_prefix_of_a_file_is_refused_or_holds_a_commit() {
+        use Kind::{Array, Bloscpack, Early, Frame, Packed, Sparse, SparseArray};
+        for kind in [Frame, Sparse, Early, Packed, Array, SparseArray, Bloscpack] {
+            for specimen in specimens(kind, if is_long() { LONG_BUDGET } else { 3 * BUDGET }) {
+                let original = specimen.read().unwrap();
+                for (number, (name, bytes)) in specimen.files.iter().enumerate() {
+                    for prefix in mutate::prefixes(bytes) {
+                        let what = format!("{name}: cut to {} of {} bytes", prefix.len(), bytes.len());
+                        let found = read(&specimen.with_file(number, prefix.to_vec()), &what);
+                        // What stands after the data may be missing: old bytes, room, a copy of the header.
+                        let is_commit = prefix.len() > 24 && prefix[prefix.len() - 24..].starts_with(b"b2footer");
+                        let is_fine = found.is_none_or(|found| found == original) || is_commit;
+                        assert!(is_fine, "{} ({kind:?}), {what}: other data", specimen.name);
+                    }
+                }
+            }
+        }
     }
 }

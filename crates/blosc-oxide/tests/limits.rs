@@ -1,6 +1,9 @@
 //! A declared size allocates nothing before it has been checked.
 
-use blosc_oxide::{Chunk, Codec, Decompressor, ErrorKind, LazyChunk, Limits, Options, Special, Threads};
+use blosc_oxide::{
+    ArrayOptions, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, LazyChunk, Limits, MemoryStorage,
+    NdArray, Options, PackedOptions, PackedSuperChunk, Pick, Result, Special, Threads,
+};
 use testkit::alloc::CountingAllocator;
 
 #[global_allocator]
@@ -98,4 +101,151 @@ fn a_lazy_chunk_that_claims_too_many_blocks_is_refused_before_it_allocates() {
     let (result, used) = CountingAllocator::on_this_thread(|| LazyChunk::parse(&chunk));
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Truncated);
     assert!(used.peak < LITTLE, "{used:?}");
+}
+
+/// Small files that claim terabytes.
+mod bombs {
+    use super::*;
+
+    const TERABYTE: u64 = 1 << 40;
+    const LIMIT: usize = 1 << 20;
+
+    fn serial() -> Options {
+        Options::new(4).threads(Threads::serial())
+    }
+
+    fn within(limits: Limits) -> FrameOptions {
+        FrameOptions::new(serial()).limits(limits)
+    }
+
+    fn limited() -> Limits {
+        Limits::new().max_allocation(LIMIT)
+    }
+
+    /// A frame of zeros, all of them special chunks.
+    fn zeros(nbytes: u64, chunk: usize) -> Vec<u8> {
+        let options = FrameOptions::new(serial()).checksums(false);
+        let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+        frame.fill(Special::Zeros, nbytes, chunk).unwrap();
+        let bytes = frame.to_bytes().unwrap();
+        assert!(bytes.len() < 50_000, "{}", bytes.len());
+        bytes
+    }
+
+    fn open(bytes: &[u8], limits: Limits) -> Result<Frame> {
+        Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, within(limits))
+    }
+
+    /// The error of `action`, which has not taken more than the limit.
+    #[track_caller]
+    fn refused<T: std::fmt::Debug>(action: impl FnOnce() -> Result<T>) -> ErrorKind {
+        let (result, used) = CountingAllocator::on_this_thread(action);
+        assert!(used.peak <= LIMIT as u64, "{used:?}");
+        result.unwrap_err().kind()
+    }
+
+    #[test]
+    fn a_frame_of_terabytes_is_read_in_parts_only() {
+        let frame = open(&zeros(TERABYTE, 1 << 30), limited()).unwrap();
+        assert_eq!(frame.nbytes(), TERABYTE);
+        assert_eq!(refused(|| frame.decompress(0)), ErrorKind::LimitExceeded);
+        assert_eq!(refused(|| frame.bytes(0..TERABYTE)), ErrorKind::LimitExceeded);
+        assert_eq!(frame.bytes(TERABYTE - 10..TERABYTE).unwrap(), [0; 10]);
+    }
+
+    #[test]
+    fn a_frame_of_more_chunks_than_allowed_is_not_opened() {
+        let bytes = zeros(4 * 100_000, 4);
+        let limits = limited().max_chunks(99_999);
+        assert_eq!(refused(|| open(&bytes, limits).map(drop)), ErrorKind::LimitExceeded);
+        assert_eq!(open(&bytes, limited().max_chunks(100_000)).unwrap().nchunks(), 100_000);
+    }
+
+    #[test]
+    fn an_index_beyond_the_limit_is_not_decoded() {
+        // Eight megabytes of index in a few kilobytes.
+        let bytes = zeros(4 << 20, 4);
+        assert_eq!(refused(|| open(&bytes, limited()).map(drop)), ErrorKind::LimitExceeded);
+    }
+
+    /// The index is a chunk of one value: all chunks are at the same place.
+    #[test]
+    fn an_index_that_is_wrong_everywhere_is_an_error_when_a_chunk_is_asked_for() {
+        let mut bytes = zeros(4 * 1000, 4);
+        let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
+        let section = usize::try_from(u64::from_be_bytes(bytes[39..47].try_into().unwrap())).unwrap();
+        let index = header_len + section;
+        let trailer_end = usize::try_from(u64::from_be_bytes(bytes[16..24].try_into().unwrap())).unwrap();
+        let wrong = blosc_oxide::fill_chunk(&123_456_789_u64.to_le_bytes(), 8000, &Options::new(8)).unwrap();
+        let len = Chunk::parse(&bytes[index..]).unwrap().as_bytes().len();
+        bytes.truncate(trailer_end);
+        bytes.splice(index..index + len, wrong);
+        let frame_len = bytes.len() as u64;
+        bytes[16..24].copy_from_slice(&frame_len.to_be_bytes());
+        let frame = open(&bytes, limited()).unwrap();
+        assert_eq!(frame.nchunks(), 1000);
+        for index in [0, 500, 999] {
+            assert!(matches!(refused(|| frame.decompress(index)), ErrorKind::Corrupt | ErrorKind::Truncated));
+        }
+    }
+
+    #[test]
+    fn an_array_of_terabytes_is_read_in_parts_only() {
+        let side = 1 << 20;
+        let options = ArrayOptions::new(&[side, side], serial()).chunks(&[1 << 12, 1 << 12]).blocks(&[64, 64]);
+        let array = NdArray::create(blosc_oxide::Place::Memory, &options, &Fill::Zeros).unwrap();
+        let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(serial())).unwrap();
+        array.super_chunk().copy_to(&mut frame).unwrap();
+        let array = NdArray::from_frame(open(&frame.to_bytes().unwrap(), limited()).unwrap()).unwrap();
+        assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
+        assert_eq!(array.slice(&[Pick::from(side - 1), Pick::from(side - 2..side)]).unwrap(), [0; 8]);
+    }
+
+    #[test]
+    fn a_packed_super_chunk_that_claims_too_many_chunks_is_refused() {
+        let mut bytes = PackedOptions::new(4).threads(Threads::serial()).pack([[7; 400], [8; 400]]).unwrap();
+        let limits = limited().max_chunks(1);
+        assert_eq!(refused(|| PackedSuperChunk::open_with_limits(&bytes[..], limits)), ErrorKind::LimitExceeded);
+        for claim in [1 << 20, 1 << 40, i64::MAX] {
+            bytes[16..24].copy_from_slice(&i64::to_le_bytes(claim));
+            assert_eq!(refused(|| PackedSuperChunk::open_with_limits(&bytes[..], limited())), ErrorKind::Corrupt);
+        }
+    }
+
+    #[cfg(feature = "bloscpack")]
+    #[test]
+    fn a_bloscpack_file_of_more_chunks_than_allowed_is_refused() {
+        use blosc_oxide::bloscpack::{self, Bloscpack, BloscpackOptions, ReadOptions};
+        let open = |bytes: &[u8], limits: Limits| {
+            let options = ReadOptions::new().threads(Threads::serial()).limits(limits);
+            Bloscpack::with_options(MemoryStorage::new(bytes.to_vec()), options)
+        };
+        let options = BloscpackOptions::new(serial()).chunk_size(4);
+        let bytes = bloscpack::pack_slice(&[7; 400], &options).unwrap();
+        assert_eq!(refused(|| open(&bytes, limited().max_chunks(99)).map(drop)), ErrorKind::LimitExceeded);
+        assert_eq!(open(&bytes, limited().max_chunks(100)).unwrap().nchunks().unwrap(), 100);
+        // A stream does not say how many there are.
+        let mut stream = Vec::new();
+        bloscpack::pack(&[7; 400][..], &mut stream, &options.offsets(false)).unwrap();
+        let file = open(&stream, limited().max_chunks(99)).unwrap();
+        assert_eq!(refused(|| file.copy_to(Vec::new())), ErrorKind::LimitExceeded);
+        let options = ReadOptions::new().threads(Threads::serial()).limits(limited().max_chunks(99));
+        assert_eq!(refused(|| bloscpack::unpack(&stream[..], Vec::new(), &options)), ErrorKind::LimitExceeded);
+    }
+
+    #[cfg(feature = "bloscpack")]
+    #[test]
+    fn a_bloscpack_file_that_claims_too_many_chunks_is_refused() {
+        use blosc_oxide::bloscpack::{self, Bloscpack, BloscpackOptions};
+        for offsets in [false, true] {
+            let options = BloscpackOptions::new(serial()).chunk_size(400).offsets(offsets);
+            let mut bytes = bloscpack::pack_slice(&[7; 800], &options).unwrap();
+            bytes[16..24].copy_from_slice(&(1_i64 << 40).to_le_bytes());
+            let kind = refused(|| {
+                let file = Bloscpack::from_storage(MemoryStorage::new(bytes.clone()))?;
+                file.copy_to(Vec::new())
+            });
+            assert!(matches!(kind, ErrorKind::Truncated | ErrorKind::Corrupt), "{kind:?}");
+        }
+    }
 }

@@ -70,7 +70,7 @@ impl Specimen {
                 read_array(&NdArray::from_frame(self.open()?)?)
             }
             Kind::Packed => read_packed(bytes),
-            Kind::Bloscpack => read_bloscpack(bytes),
+            Kind::Bloscpack => read_bloscpack(bytes, self.has_checksums),
         }
     }
 
@@ -154,11 +154,15 @@ fn read_packed(bytes: &[u8]) -> Result<Content> {
     Ok(content)
 }
 
-fn read_bloscpack(bytes: &[u8]) -> Result<Content> {
+fn read_bloscpack(bytes: &[u8], has_checksums: bool) -> Result<Content> {
     let options = ReadOptions::new().threads(Threads::serial()).limits(limits());
     let file = Bloscpack::with_options(MemoryStorage::new(bytes.to_vec()), options.clone())?;
     let mut data = Vec::new();
     file.copy_to(&mut data)?;
+    // No checksum covers the number of chunks: what is left when there seem to be fewer tells.
+    if has_checksums && file.verify()?.trailing > 0 {
+        return Err(Error::new(ErrorKind::Corrupt, "there is more than the chunks"));
+    }
     let mut streamed = Vec::new();
     // A stream cannot jump back to where a journal says how things are.
     if !file.has_journal() {
@@ -169,15 +173,23 @@ fn read_bloscpack(bytes: &[u8]) -> Result<Content> {
     Ok([Some(data), metadata].into_iter().flatten().collect())
 }
 
-/// Those of the repository with up to `most` bytes, and ours.
-pub fn specimens(most: usize) -> Vec<Specimen> {
+/// Specimens of one kind: ours with every codec, then those of the repository, the smallest first, up to `budget` bytes in
+/// all.
+pub fn specimens(kind: Kind, budget: usize) -> Vec<Specimen> {
+    let ours = chunks().into_iter().chain(frames()).chain(arrays()).chain(packed()).chain(bloscpacks());
     let golden = Golden::repository();
     let sets = ["blosc1", "blosc2", "bloscpack", "early", "extra"];
     let entries = sets.into_iter().flat_map(|set| golden.entries(set));
-    let mut specimens: Vec<Specimen> = entries.filter_map(|entry| of_entry(&entry)).collect();
-    specimens.extend(chunks().into_iter().chain(frames()).chain(arrays()).chain(packed()).chain(bloscpacks()));
-    // What needs a codec that is not there, and what is of interest only because it is wrong.
-    specimens.retain(|specimen| specimen.len() <= most && specimen.read().is_ok());
+    let mut others: Vec<Specimen> = entries.filter_map(|entry| of_entry(&entry)).collect();
+    others.sort_by_key(Specimen::len);
+    let mut left = budget;
+    let mut specimens: Vec<Specimen> = ours.chain(others).filter(|specimen| specimen.kind == kind).collect();
+    // Some need a codec that is not there, and some are of interest because they are wrong.
+    specimens.retain(|specimen| {
+        let is_taken = specimen.len() <= left && specimen.read().is_ok();
+        left -= if is_taken { specimen.len() } else { 0 };
+        is_taken
+    });
     specimens
 }
 
@@ -195,7 +207,9 @@ fn of_entry(entry: &Entry) -> Option<Specimen> {
         _ => return None,
     };
     if !path.is_dir() {
-        return Some(Specimen::new(kind, &entry.file, entry.read()));
+        let specimen = Specimen::new(kind, &entry.file, entry.read());
+        let has_checksums = kind == Kind::Bloscpack && all_is_checked(&specimen.files[0].1);
+        return Some(specimen.with_checksums(has_checksums));
     }
     let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(path)
         .unwrap()
@@ -204,6 +218,14 @@ fn of_entry(entry: &Entry) -> Option<Specimen> {
         .collect();
     files.sort();
     Some(Specimen { name: entry.file.clone(), kind, files, has_checksums: false })
+}
+
+/// Whether a Bloscpack file has checksums of data and metadata, and nothing behind the chunks.
+fn all_is_checked(bytes: &[u8]) -> bool {
+    let Ok(file) = Bloscpack::from_storage(MemoryStorage::new(bytes.to_vec())) else { return false };
+    let metadata = file.metadata().is_none_or(|metadata| metadata.checksum() != Checksum::None);
+    let is_whole = file.verify().is_ok_and(|verified| verified.trailing == 0);
+    file.header().checksum() != Checksum::None && metadata && is_whole
 }
 
 const CODECS: [Codec; 5] = [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd];
@@ -308,10 +330,12 @@ fn packed() -> Vec<Specimen> {
 
 fn bloscpacks() -> Vec<Specimen> {
     let make = |(codec, checksum, offsets): (Codec, Checksum, bool)| {
+        // Chunks of one size, or a last one that is shorter.
+        let items = if offsets { 200 } else { 300 - u32::from(codec.code() % 2) * 70 };
         let how = MetadataOptions::new().checksum(checksum);
         let options = BloscpackOptions::new(serial(codec)).chunk_size(400).checksum(checksum).offsets(offsets);
         let options = options.metadata("{\"unit\":\"kelvin\"}").metadata_options(how);
-        let bytes = bloscpack::pack_slice(&counted(230), &options).unwrap();
+        let bytes = bloscpack::pack_slice(&counted(items), &options).unwrap();
         let name = format!("bloscpack {codec} {checksum} offsets {offsets}");
         Specimen::new(Kind::Bloscpack, name, bytes).with_checksums(checksum != Checksum::None)
     };

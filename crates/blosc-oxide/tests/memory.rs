@@ -1,0 +1,158 @@
+//! Decoding takes memory for the data, for two blocks on each thread, and up to 1 MiB besides; and little stack.
+
+mod common;
+
+use blosc_oxide::{
+    ArrayOptions, Codec, Compressor, Decompressor, Executor, Filter, Frame, FrameOptions, MemoryStorage, NdArray,
+    Options, Threads,
+};
+use common::specimen::{Kind, specimens};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use testkit::alloc::CountingAllocator;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Whatever a decoder needs besides data and blocks.
+const BESIDES: u64 = 1 << 20;
+const CODECS: [Codec; 5] = [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd];
+const STACK: usize = 128 << 10;
+
+/// What other tests allocate would count.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Some threads of its own.
+struct Scoped(usize);
+
+impl Executor for Scoped {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|scope| (0..workers).for_each(|worker| drop(scope.spawn(move || job(worker)))));
+    }
+}
+
+fn data(items: u32) -> Vec<u8> {
+    (0..items).flat_map(|item| (item / 7 * 3).to_le_bytes()).collect()
+}
+
+fn pipelines() -> [Vec<Filter>; 5] {
+    [
+        vec![],
+        vec![Filter::Shuffle],
+        vec![Filter::BitShuffle],
+        vec![Filter::Delta, Filter::Shuffle],
+        vec![Filter::Delta, Filter::ShuffleGroups(2), Filter::BitShuffle, Filter::ByteDelta(4)],
+    ]
+}
+
+#[track_caller]
+fn assert_peak(what: &str, peak: u64, output: usize, blocks: usize) {
+    let allowed = (output + blocks) as u64 + BESIDES;
+    assert!(peak <= allowed, "{what}: {peak} bytes at the most, {allowed} are allowed");
+}
+
+#[test]
+fn decoding_a_chunk_takes_its_data_and_two_blocks_a_thread() {
+    let _alone = alone();
+    let data = data(2 << 20);
+    for codec in CODECS {
+        for filters in pipelines() {
+            for (threads, blocksize) in [(1, 1 << 20), (1, 8 << 20), (3, 1 << 20)] {
+                let options = Options::new(4).codec(codec).filters(filters.clone()).blocksize(blocksize);
+                let chunk = blosc_oxide::compress(&data, &options).unwrap();
+                let what = format!("{codec} {filters:?} in blocks of {blocksize} on {threads}");
+                let (plain, used) = CountingAllocator::on_all_threads(|| {
+                    let threads = Threads::custom(Arc::new(Scoped(threads)));
+                    Decompressor::new().with_threads(threads).decompress(&chunk).unwrap()
+                });
+                assert!(plain == data, "{what}");
+                assert_peak(&what, used.peak, data.len(), 2 * threads * blocksize);
+            }
+        }
+    }
+}
+
+#[test]
+fn decoding_a_part_takes_the_part_and_two_blocks() {
+    let _alone = alone();
+    let data = data(2 << 20);
+    let blocksize = 1 << 20;
+    for codec in CODECS {
+        for filters in pipelines() {
+            let options = Options::new(4).codec(codec).filters(filters.clone()).blocksize(blocksize);
+            let chunk = blosc_oxide::compress(&data, &options).unwrap();
+            let chunk = blosc_oxide::Chunk::parse(&chunk).unwrap();
+            let range = 3_000_001..3_000_101;
+            let (part, used) = CountingAllocator::on_all_threads(|| chunk.bytes(range.clone()).unwrap());
+            assert_eq!(part, data[range]);
+            // The first block, which all others are the difference to, is not part of the output here.
+            let blocks = if filters.contains(&Filter::Delta) { 3 } else { 2 };
+            assert_peak(&format!("{codec} {filters:?}"), used.peak, 100, blocks * blocksize);
+        }
+    }
+}
+
+#[test]
+fn blocks_of_any_length_take_their_data_and_two_of_the_longest() {
+    let _alone = alone();
+    let data = data(1 << 20);
+    let blocks: Vec<&[u8]> = data.chunks(700_000).collect();
+    for codec in CODECS {
+        let mut compressor = Compressor::new(Options::new(4).codec(codec)).unwrap();
+        let chunk = compressor.compress_vlblocks(&blocks).unwrap();
+        let (plain, used) = CountingAllocator::on_all_threads(|| {
+            Decompressor::new().with_threads(Threads::serial()).decompress(&chunk).unwrap()
+        });
+        assert!(plain == data);
+        assert_peak(&codec.to_string(), used.peak, data.len(), 2 * 700_000);
+    }
+}
+
+#[test]
+fn reading_a_chunk_of_a_frame_takes_its_bytes_as_well() {
+    let _alone = alone();
+    let data = data(1 << 20);
+    let options = Options::new(4).codec(Codec::Lz4).blocksize(512 << 10).threads(Threads::serial());
+    let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(options)).unwrap();
+    for _ in 0..4 {
+        frame.append(&data).unwrap();
+    }
+    let bytes = frame.to_bytes().unwrap();
+    let chunk_len = frame.chunk(0).unwrap().len();
+    let options = FrameOptions::new(Options::new(1).threads(Threads::serial()));
+    let frame = Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap();
+    let (plain, used) = CountingAllocator::on_all_threads(|| frame.decompress(2).unwrap());
+    assert!(plain == data);
+    assert_peak("a frame", used.peak, data.len() + chunk_len, 2 * (512 << 10));
+}
+
+#[test]
+fn a_slice_of_an_array_takes_the_slice_and_two_blocks() {
+    let _alone = alone();
+    let options = Options::new(4).codec(Codec::Lz4).threads(Threads::serial());
+    let options = ArrayOptions::new(&[1024, 1024], options).chunks(&[512, 512]).blocks(&[256, 256]);
+    let array = NdArray::from_data(&options, &data(1 << 20)).unwrap();
+    let chunk_len = array.super_chunk().chunk(0).unwrap().len();
+    let (plain, used) = CountingAllocator::on_all_threads(|| array.to_vec().unwrap());
+    assert!(plain == data(1 << 20));
+    assert_peak("an array", used.peak, plain.len() + chunk_len, 2 * 4 * 256 * 256);
+}
+
+/// Reads everything of every kind in a thread with little stack.
+#[test]
+fn every_decoder_runs_with_128_kib_of_stack() {
+    use Kind::{Array, Bloscpack, Chunk, Early, Frame, Packed, Sparse, SparseArray};
+    let _alone = alone();
+    for kind in [Chunk, Frame, Sparse, Early, Packed, Array, SparseArray, Bloscpack] {
+        let specimens = specimens(kind, 1 << 20);
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let reading = thread.spawn(move || specimens.iter().filter(|specimen| specimen.read().is_ok()).count());
+        assert!(reading.unwrap().join().unwrap() > 0, "{kind:?}");
+    }
+}
