@@ -165,10 +165,12 @@ impl NdArray {
         let strides = c_strides(geometry.shape().iter().map(|&length| size(length)), geometry.typesize());
         self.fill_chunks(&|_, number, chunk, _| {
             let spans = geometry.chunk_spans(number as u64);
-            let start = spans.iter().zip(&strides).map(|(span, stride)| size(span.start) * stride).sum();
+            let start: usize = spans.iter().zip(&strides).map(|(span, stride)| size(span.start) * stride).sum();
             let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
             if geometry.has_padding(&spans) {
                 chunk.fill(0);
+            } else if geometry.keeps_order() {
+                return Ok(Filled::Ready(&data[start..start + chunk.len()]));
             }
             put_into_blocks(&geometry, &shape, Plain { bytes: data, start, strides: &strides }, chunk);
             Ok(Filled::Whole)

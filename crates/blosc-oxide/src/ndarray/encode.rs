@@ -24,12 +24,14 @@ pub(super) struct Encoder {
 }
 
 /// Fills the data of a chunk, given its number among those that are made, with the help of some memory.
-pub(super) type Fill<'a> = dyn Fn(&NdArray, usize, &mut [u8], &mut Vec<u8>) -> Result<Filled> + Sync + 'a;
+pub(super) type Fill<'a> = dyn Fn(&NdArray, usize, &mut [u8], &mut Vec<u8>) -> Result<Filled<'a>> + Sync + 'a;
 
 /// What of the data of a chunk has been filled.
-pub(super) enum Filled {
+pub(super) enum Filled<'a> {
     /// All of it.
     Whole,
+    /// Nothing, because all of it is in memory already.
+    Ready(&'a [u8]),
     /// The blocks that are true; the others are as they are in the chunk `old`.
     Blocks { old: usize, changed: Vec<bool> },
 }
@@ -42,12 +44,10 @@ impl Encoder {
     }
 
     fn encode(&mut self, array: &NdArray, nbytes: usize, number: usize, fill: &Fill<'_>) -> Result<Vec<u8>> {
-        if self.data.len() != nbytes {
-            self.data.clear();
-            self.data.resize(nbytes, 0);
-        }
-        if let Filled::Blocks { old, changed } = fill(array, number, &mut self.data, &mut self.scratch)?
-            && let Some(chunk) = self.encode_blocks(array, old, &changed)?
+        self.data.resize(nbytes, 0);
+        let filled = fill(array, number, &mut self.data, &mut self.scratch)?;
+        if let Filled::Blocks { old, changed } = &filled
+            && let Some(chunk) = self.encode_blocks(array, *old, changed)?
         {
             return Ok(chunk);
         }
@@ -55,7 +55,8 @@ impl Encoder {
         if self.chunk.len() < max {
             self.chunk.resize(max, 0);
         }
-        let len = self.compressor.compress_into(&self.data, &mut self.chunk)?;
+        let data = if let Filled::Ready(data) = filled { data } else { &self.data };
+        let len = self.compressor.compress_into(data, &mut self.chunk)?;
         Ok(self.chunk[..len].to_vec())
     }
 

@@ -178,6 +178,11 @@ impl Geometry {
         self.chunk_place(chunk).into_iter().enumerate().map(|(axis, at)| self.chunk_span(axis, at)).collect()
     }
 
+    /// Whether the items of a chunk without padding follow each other in the array, in the order in which they are stored.
+    pub(super) fn keeps_order(&self) -> bool {
+        is_run(&self.chunks, &self.shape) && is_run(&self.blocks, &self.chunks)
+    }
+
     /// Whether a chunk has room for more than these items: behind the end of the array, or behind its last block.
     pub(super) fn has_padding(&self, spans: &[Range<u64>]) -> bool {
         let lengths = self.chunks.iter().zip(&self.blocks);
@@ -200,6 +205,12 @@ impl Geometry {
         let start = place.saturating_mul(chunk);
         start..start.saturating_add(chunk).min(length)
     }
+}
+
+/// Whether the items of a cell at the start of a box follow each other in it, in C order.
+fn is_run(cell: &[u64], whole: &[u64]) -> bool {
+    let is_longer_than_one = cell.iter().position(|&length| length > 1).unwrap_or(cell.len());
+    cell.iter().zip(whole).skip(is_longer_than_one.saturating_add(1)).all(|(cell, whole)| cell == whole)
 }
 
 /// How many cells of a size it takes to cover a length.
@@ -265,6 +276,19 @@ mod tests {
         assert_eq!(geometry.chunk_place(2), [1, 0]);
         assert_eq!(geometry.chunk_number(&[1, 0]), 2);
         assert_eq!(geometry.chunk_span(0, 1), 4..5);
+    }
+
+    #[test]
+    fn chunks_of_whole_rows_keep_the_order_of_items() {
+        let keeps_order =
+            |chunks: &[u64], blocks: &[u64]| Geometry::new(1, &[8, 6, 4], chunks, blocks).unwrap().keeps_order();
+        assert!(keeps_order(&[4, 6, 4], &[1, 3, 4]));
+        assert!(keeps_order(&[4, 6, 4], &[2, 6, 4]));
+        assert!(keeps_order(&[1, 3, 4], &[1, 1, 2]));
+        assert!(keeps_order(&[1, 1, 2], &[1, 1, 1]));
+        assert!(!keeps_order(&[4, 3, 4], &[1, 3, 4]));
+        assert!(!keeps_order(&[4, 6, 4], &[2, 3, 4]));
+        assert!(!keeps_order(&[4, 6, 4], &[1, 2, 2]));
     }
 
     #[test]

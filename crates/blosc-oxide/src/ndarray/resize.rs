@@ -291,7 +291,7 @@ fn compose(
     number: u64,
     chunk: &mut [u8],
     scratch: &mut Vec<u8>,
-) -> Result<Filled> {
+) -> Result<Filled<'static>> {
     let spans = geometry.chunk_spans(number);
     let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
     let strides = c_strides(shape.iter().copied(), geometry.typesize());

@@ -83,7 +83,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Fills the data of one of the chunks that are touched, or those of its blocks that are.
-    fn fill(&self, array: &NdArray, which: &[usize], chunk: &mut [u8]) -> Result<Filled> {
+    fn fill(&self, array: &NdArray, which: &[usize], chunk: &mut [u8]) -> Result<Filled<'static>> {
         let geometry = array.geometry();
         let old = self.selection.chunk_number(geometry, which);
         let axes = || self.selection.axes.iter().zip(which).map(|(axis, &at)| &axis.chunks[at]);
