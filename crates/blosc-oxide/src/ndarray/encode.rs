@@ -93,7 +93,11 @@ impl NdArray {
         let workers = self.sc.options().threads.workers(count, count.saturating_mul(nbytes));
         // A few chunks are better shared block by block.
         let workers = if count < workers { 1 } else { workers };
-        let batch = if workers == 1 { 1 } else { workers * CHUNKS_A_WORKER };
+        let batch = match workers {
+            1 => 1,
+            _ if self.sc.store.is_in_memory() => count,
+            _ => workers * CHUNKS_A_WORKER,
+        };
         let mut staged = Vec::with_capacity(count);
         let mut done = 0;
         while done < count {

@@ -100,6 +100,11 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Takes a chunk away.
     fn remove(&mut self, index: usize) -> Result<()>;
 
+    /// Whether chunks stay in memory, so that it does not matter when they are stored.
+    fn is_in_memory(&self) -> bool {
+        false
+    }
+
     /// Stores a chunk without making it one of the sequence.
     fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged>;
 
@@ -294,6 +299,10 @@ impl ChunkStore for MemoryStore {
             Kept::Bytes(bytes) => Some(bytes),
             Kept::Special(_) => None,
         }
+    }
+
+    fn is_in_memory(&self) -> bool {
+        true
     }
 
     fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
