@@ -75,13 +75,18 @@ impl Output {
         let Some(target) = &self.target else { return Ok(()) };
         // Somebody else may have been faster.
         check_free(target, self.is_forced)?;
-        if target.is_dir() {
-            fs::remove_dir_all(target).at_path(target)?;
-        } else if self.temporary.is_dir() && target.exists() {
-            fs::remove_file(target).at_path(target)?;
+        let there = target.symlink_metadata().ok();
+        let is_in_the_way = there.is_some_and(|there| there.is_dir() || self.temporary.is_dir());
+        // A directory cannot be replaced in one step: the old one is kept until the new one is there.
+        let old = is_in_the_way.then(|| self.temporary.with_extension("old"));
+        if let Some(old) = &old {
+            fs::rename(target, old).at_path(target)?;
         }
         fs::rename(&self.temporary, target).at_path(target)?;
         forget(&self.temporary);
+        if let Some(old) = &old {
+            remove(old);
+        }
         Ok(())
     }
 }
@@ -127,7 +132,30 @@ pub(crate) fn check_free(target: &Path, is_forced: bool) -> Outcome {
     if !is_forced && target.symlink_metadata().is_ok() {
         return Err(Failure::usage(format!("{}: there is something already; --force overwrites it", target.display())));
     }
+    let Ok(there) = target.symlink_metadata() else { return Ok(()) };
+    if there.is_dir() && !is_sparse_frame(target) {
+        let shown = target.display();
+        return Err(Failure::usage(format!(
+            "{shown}: this is a directory, and no sparse frame; --force leaves it alone"
+        )));
+    }
+    if !there.is_dir() && !there.is_file() && !there.is_symlink() {
+        let shown = target.display();
+        return Err(Failure::usage(format!("{shown}: this is no regular file; write to - and redirect that")));
+    }
     Ok(())
+}
+
+/// Whether a directory holds nothing but what a sparse frame consists of.
+fn is_sparse_frame(directory: &Path) -> bool {
+    let is_of_frame = |name: &str| {
+        let number = name.strip_suffix(".chunk").unwrap_or_default();
+        name.starts_with("chunks.b2frame")
+            || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let Ok(mut entries) = fs::read_dir(directory) else { return false };
+    directory.join("chunks.b2frame").is_file()
+        && entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_of_frame)))
 }
 
 fn lock() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {

@@ -28,6 +28,34 @@ fn nothing_is_overwritten_without_force() {
 }
 
 #[test]
+fn force_does_not_remove_directories_of_other_things() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    fs::create_dir(scratch.join("results")).unwrap();
+    scratch.write("results/thesis.txt", b"years of work");
+    for arguments in
+        [&["c", "--force", "data.bin", "results"][..], &["c", "--force", "--format", "sframe", "data.bin", "results"]]
+    {
+        let line = assert_fails(&run(&scratch, arguments), 2, "a directory");
+        assert!(line.contains("no sparse frame"), "{line}");
+    }
+    assert!(run(&scratch, &["c", "--format", "sframe", "data.bin", "frame"]).status.success());
+    scratch.write("frame/notes.txt", b"not of the frame");
+    assert_fails(&run(&scratch, &["c", "--force", "data.bin", "frame"]), 2, "a frame and something else");
+    assert_eq!(fs::read(scratch.join("results/thesis.txt")).unwrap(), b"years of work");
+    assert_eq!(scratch.names(), ["data.bin", "frame", "results"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn force_does_not_replace_devices() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    let line = assert_fails(&run(&scratch, &["c", "--force", "data.bin", "/dev/null"]), 2, "a device");
+    assert!(line.contains("no regular file"), "{line}");
+}
+
+#[test]
 fn a_failure_leaves_nothing_behind() {
     let scratch = Scratch::new();
     let frame = {
