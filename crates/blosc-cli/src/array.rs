@@ -1,8 +1,7 @@
 //! Arrays on the command line: shapes, types and slices.
 
 use crate::failure::{Failure, Outcome};
-use blosc_oxide::Pick;
-use blosc_oxide::bloscpack::{ItemOrder, NumpyArray};
+use blosc_oxide::{ItemOrder, NdArray, NumpyArray, Pick};
 
 /// Lengths along the axes of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +25,17 @@ pub(crate) fn default_dtype(typesize: usize) -> String {
         1 => "|u1".to_owned(),
         2 | 4 | 8 => format!("<u{typesize}"),
         other => format!("|V{other}"),
+    }
+}
+
+/// The description of an array. Where its type is none of NumPy's, or one of another size than its items, they are bytes
+/// without a meaning.
+pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result<NumpyArray> {
+    let typesize = array.geometry().typesize();
+    let named = NumpyArray::new(array.dtype(), shape, ItemOrder::C).ok();
+    match named.filter(|named| named.itemsize() == typesize) {
+        Some(named) => Ok(named),
+        None => NumpyArray::new(&format!("|V{typesize}"), shape, ItemOrder::C),
     }
 }
 

@@ -1,12 +1,13 @@
 //! How data is to be compressed: what was asked for, and what is done about the rest.
 
 use crate::array;
+use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::FileFormat;
 use crate::metadata::Metadata;
 use crate::size;
 use blosc_oxide::bloscpack::{Checksum, NumpyArray, Version};
-use blosc_oxide::{Codec, Compressor, Filter, Format, MAX_NBYTES, Options, SplitMode, Threads};
+use blosc_oxide::{Codec, Compressor, Filter, Format, Limits, MAX_NBYTES, Options, SplitMode, Threads};
 use clap::{Args, ValueEnum};
 use std::fs;
 
@@ -162,6 +163,7 @@ pub(crate) struct Recipe {
     pub(crate) metadata: Metadata,
     pub(crate) nbytes: Option<u64>,
     pub(crate) threads: Threads,
+    pub(crate) limits: Limits,
 }
 
 impl Encoding {
@@ -205,8 +207,9 @@ impl Encoding {
         mut metadata: Metadata,
         sample: &[u8],
         nbytes: Option<u64>,
-        threads: Threads,
+        global: &Global,
     ) -> Outcome<Recipe> {
+        let threads = global.threads();
         self.read_metadata(&mut metadata)?;
         let array = self.array(&metadata, hints, nbytes)?;
         let mut typesize = self.typesize(array.as_ref(), hints, sample);
@@ -222,6 +225,9 @@ impl Encoding {
             return Err(Failure::usage(format!(
                 "items of type {dtype} have {itemsize} bytes, not {typesize}: leave --typesize out"
             )));
+        }
+        if format == FileFormat::B2nd {
+            self.check_length(array.as_ref(), nbytes)?;
         }
         let codec = self.codec.unwrap_or_else(|| default_codec(hints.codec, format));
         let level = self.level.or(hints.level).unwrap_or(LEVEL);
@@ -249,6 +255,7 @@ impl Encoding {
             metadata,
             nbytes,
             threads,
+            limits: global.limits(),
         })
     }
 
@@ -262,6 +269,16 @@ impl Encoding {
         let dtype = self.dtype.clone().or_else(|| stored.as_ref().map(NumpyArray::dtype));
         let dtype = dtype.unwrap_or_else(|| array::default_dtype(typesize));
         array::described(&dtype, shape, nbytes).map(Some)
+    }
+
+    /// Whether the array that is described is as long as the data.
+    fn check_length(&self, array: Option<&NumpyArray>, nbytes: Option<u64>) -> Outcome {
+        let (Some(array), Some(nbytes)) = (array, nbytes) else { return Ok(()) };
+        if array.nbytes() == nbytes {
+            return Ok(());
+        }
+        let message = format!("an array of {} bytes is described, there are {nbytes}", array.nbytes());
+        Err(if self.shape.is_some() { Failure::usage(message) } else { Failure::data(message + "; give its --shape") })
     }
 
     fn typesize(&self, array: Option<&NumpyArray>, hints: &Hints, sample: &[u8]) -> usize {

@@ -1,9 +1,9 @@
 //! What files say beyond their data, in a form that every format can give and take.
 
+use crate::array;
 use crate::format;
 use crate::source::Source;
-use blosc_oxide::bloscpack::{ItemOrder, NumpyArray};
-use blosc_oxide::{Frame, NdArray, PackedSpecial, SuperChunk};
+use blosc_oxide::{Frame, NdArray, NumpyArray, PackedSpecial, SuperChunk};
 
 /// The metalayer that holds what is metadata in a Bloscpack file: a JSON text, often the description of an array.
 pub(crate) const JSON_LAYER: &str = "bloscpack";
@@ -69,13 +69,7 @@ impl Metadata {
 
     /// Adds what an array says about itself.
     pub(crate) fn describe(&mut self, array: &NdArray) {
-        let shape = array.shape().to_vec();
-        let anonymous = format!("|V{}", array.geometry().typesize());
-        let described = NumpyArray::new(array.dtype(), shape.clone(), ItemOrder::C)
-            .ok()
-            .filter(|described| described.itemsize() == array.geometry().typesize())
-            .or_else(|| NumpyArray::new(&anonymous, shape, ItemOrder::C).ok());
-        if let Some(described) = described {
+        if let Ok(described) = array::description(array, array.shape()) {
             self.json = Some(described.to_json());
         }
     }

@@ -43,7 +43,7 @@ pub(crate) fn stream(recipe: &Recipe, data: Data<'_>, out: impl Write) -> Outcom
 pub(crate) fn frame_options(recipe: &Recipe) -> FrameOptions {
     let layout = if recipe.format == FileFormat::Sframe { FrameLayout::Sparse } else { FrameLayout::Contiguous };
     let options = FrameOptions::new(recipe.options.clone());
-    options.layout(layout).durability(Durability::None).checksums(recipe.has_xxh3)
+    options.layout(layout).durability(Durability::None).checksums(recipe.has_xxh3).limits(recipe.limits)
 }
 
 fn with_layers(options: FrameOptions, metadata: &Metadata) -> FrameOptions {

@@ -2,15 +2,11 @@
 
 mod common;
 
-use common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, ramp};
+use common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, ramp, run};
 use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-fn run(scratch: &Scratch, arguments: &[&str]) -> std::process::Output {
-    Command::new(BLOSC).args(arguments).current_dir(&scratch.0).stdin(Stdio::null()).output().unwrap()
-}
 
 #[test]
 fn nothing_is_overwritten_without_force() {

@@ -54,6 +54,12 @@ impl Limits {
         Ok(())
     }
 
+    /// Refuses a list of `count` values of a type when it is above the ceiling.
+    pub(crate) fn check_list<T>(self, what: &str, count: u64) -> Result<()> {
+        let bytes = count.saturating_mul(size_of::<T>() as u64);
+        self.check(what, usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
     /// Refuses a file of more chunks than the ceiling.
     pub(crate) fn check_chunks(self, chunks: u64) -> Result<()> {
         if chunks > self.max_chunks {

@@ -1,8 +1,8 @@
 //! A declared size allocates nothing before it has been checked.
 
 use blosc_oxide::{
-    ArrayOptions, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, LazyChunk, Limits, MemoryStorage,
-    NdArray, Options, PackedOptions, PackedSuperChunk, Pick, Result, Special, Threads,
+    ArrayOptions, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, ItemOrder, LazyChunk, Limits,
+    MemoryStorage, NdArray, NumpyArray, Options, PackedOptions, PackedSuperChunk, Pick, Result, Special, Threads,
 };
 use testkit::alloc::CountingAllocator;
 
@@ -199,6 +199,50 @@ mod bombs {
         let array = NdArray::from_frame(open(&frame.to_bytes().unwrap(), limited()).unwrap()).unwrap();
         assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
         assert_eq!(array.slice(&[Pick::from(side - 1), Pick::from(side - 2..side)]).unwrap(), [0; 8]);
+    }
+
+    #[test]
+    fn an_array_of_more_chunks_than_can_be_listed_is_not_made() {
+        let side = 1 << 61;
+        let limited = |options: ArrayOptions| options.frame(within(limited()));
+        let options = limited(ArrayOptions::new(&[side], Options::new(1)));
+        let place = || blosc_oxide::Place::storage(MemoryStorage::default());
+        for fill in [Fill::Zeros, Fill::Uninit, Fill::Value(vec![7])] {
+            assert_eq!(refused(|| NdArray::create(place(), &options, &fill)), ErrorKind::LimitExceeded);
+            assert_eq!(refused(|| NdArray::new(&options, &fill)), ErrorKind::LimitExceeded);
+        }
+        let mut npy = Vec::new();
+        NumpyArray::new("|u1", [side], ItemOrder::C).unwrap().write_npy_header(&mut npy).unwrap();
+        npy.push(0);
+        let any = limited(ArrayOptions::new(&[], Options::new(1)));
+        let kind = refused(|| NdArray::from_npy(place(), &MemoryStorage::new(npy.clone()), &any));
+        assert_eq!(kind, ErrorKind::Truncated);
+        assert_eq!(refused(|| NdArray::from_npy_stream(place(), &npy[..], &any)), ErrorKind::LimitExceeded);
+    }
+
+    #[test]
+    fn an_array_does_not_grow_to_more_chunks_than_can_be_listed() {
+        let options = ArrayOptions::new(&[10, 10], serial()).frame(within(limited()));
+        let mut array =
+            NdArray::create(blosc_oxide::Place::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
+        for shape in [[1 << 40, 10], [10, 1 << 40], [1 << 20, 1 << 20]] {
+            assert_eq!(refused(|| array.resize(&shape)), ErrorKind::LimitExceeded, "{shape:?}");
+        }
+        assert_eq!(array.shape(), [10, 10]);
+    }
+
+    #[test]
+    fn blocks_of_one_item_are_not_listed_beyond_the_limit() {
+        let side = 1 << 9;
+        let options = ArrayOptions::new(&[side, side], Options::new(1).threads(Threads::serial()))
+            .chunks(&[side, side])
+            .blocks(&[1, 1])
+            .frame(within(limited()));
+        let mut array =
+            NdArray::create(blosc_oxide::Place::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
+        assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
+        assert_eq!(refused(|| array.write(&[Pick::At(1), Pick::At(1)], &[1])), ErrorKind::LimitExceeded);
+        assert_eq!(array.slice(&[Pick::At(3), Pick::from(2..4)]).unwrap(), [0; 2]);
     }
 
     #[test]

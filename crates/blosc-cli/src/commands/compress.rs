@@ -64,8 +64,7 @@ impl Compress {
         let place = input::shown(path);
         let hints = Hints::default();
         let metadata = data.array.as_ref().map(Metadata::of_array).unwrap_or_default();
-        let recipe =
-            self.encoding.recipe(format, &hints, metadata, &data.sample, data.nbytes, global.threads()).at(&place)?;
+        let recipe = self.encoding.recipe(format, &hints, metadata, &data.sample, data.nbytes, global).at(&place)?;
         warn_left_out(&recipe, &place, global);
         write_target(&recipe, data.reader, &target, self.force, "compressing", global).at(&place)
     }

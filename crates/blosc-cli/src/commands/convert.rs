@@ -50,7 +50,7 @@ impl Convert {
         if let Examined::Array(array) = &examined {
             metadata.describe(array);
         }
-        let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(facts.nbytes), global.threads());
+        let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(facts.nbytes), global);
         let recipe = recipe.at(&place)?;
         warn_left_out(&recipe, &place, global);
         if !self.copies(&examined, &recipe).in_data(&place)? {

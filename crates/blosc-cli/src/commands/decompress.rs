@@ -12,8 +12,8 @@ use crate::reading::Plain;
 use crate::size;
 use crate::source::{Opening, Source};
 use crate::tree;
-use blosc_oxide::bloscpack::{ItemOrder, NumpyArray, ReadOptions, unpack};
-use blosc_oxide::{Container, NdArray, Pick};
+use blosc_oxide::bloscpack::{ReadOptions, unpack};
+use blosc_oxide::{Container, NdArray, NumpyArray, Pick};
 use clap::Args;
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
@@ -170,7 +170,7 @@ impl Decompress {
         let data = slice(&array, &picks)?;
         into_target(target, self.force, Some(data.len() as u64), global, |out| {
             if is_npy {
-                NumpyArray::new(array.dtype(), shape, ItemOrder::C)?.write_npy_header(&mut &mut *out)?;
+                array::description(&array, &shape)?.write_npy_header(&mut &mut *out)?;
             }
             Ok(out.write_all(&data)?)
         })
@@ -200,9 +200,7 @@ impl Described {
     /// The array that the data is: as described, or all items in one row.
     fn with_plain(self, plain: &Plain, nbytes: u64) -> Outcome<NumpyArray> {
         if let Plain::Array(array) = plain {
-            let dtype = array.dtype();
-            return NumpyArray::new(dtype, array.shape(), ItemOrder::C)
-                .map_err(|error| Failure::data(format!("its dtype {dtype:?} is none of NumPy's: {error}")));
+            return Ok(array::description(array, array.shape())?);
         }
         match self.array.filter(|array| array.nbytes() == nbytes) {
             Some(array) => Ok(array),

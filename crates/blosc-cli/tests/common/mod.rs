@@ -17,6 +17,11 @@ pub(crate) fn blosc<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> 
     Command::new(BLOSC).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
 }
 
+/// Runs the binary in a directory.
+pub(crate) fn run(scratch: &Scratch, arguments: &[&str]) -> Output {
+    Command::new(BLOSC).args(arguments).current_dir(&scratch.0).stdin(Stdio::null()).output().expect("the binary runs")
+}
+
 /// Runs the binary with something on standard input.
 pub(crate) fn blosc_with_input<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>, input: &[u8]) -> Output {
     let mut child = Command::new(BLOSC)

@@ -8,7 +8,7 @@ use super::meta::{self, Meta};
 use super::options::{ArrayOptions, Fill};
 use super::place::Place;
 use crate::chunk::{Special, fill_chunk};
-use crate::error::{Result, bail};
+use crate::error::{Result, bail, error};
 use crate::exec::lock;
 use crate::filter::id as filter_id;
 use crate::frame::{Creation, Frame};
@@ -105,7 +105,7 @@ impl NdArray {
         let mut array = Self::with(sc, geometry, options.dtype_text().to_owned());
         let (chunksize, blocksize) = (array.geometry.chunk_nbytes(), array.geometry.block_nbytes().max(1));
         array.sc.set_sizes(chunksize, blocksize);
-        let filled = fill(&mut array);
+        let filled = array.check_chunks(&array.geometry).and_then(|()| fill(&mut array));
         match (creation, filled) {
             (None, filled) => filled.map(|()| array),
             (Some(creation), Ok(())) => {
@@ -123,6 +123,13 @@ impl NdArray {
         let mut array = Self { sc, geometry, dtype, encoders: Mutex::default() };
         array.register_filters();
         array
+    }
+
+    /// Whether the list of the chunks of an array is within the limits.
+    pub(super) fn check_chunks(&self, geometry: &Geometry) -> Result<()> {
+        let limits = self.sc.limits();
+        limits.check_chunks(geometry.nchunks())?;
+        limits.check_list::<Source>("the list of chunks", geometry.nchunks())
     }
 
     pub(super) fn fill(&mut self, fill: &Fill) -> Result<()> {
@@ -238,8 +245,8 @@ impl NdArray {
     /// The array that a super-chunk holds.
     ///
     /// # Errors
-    /// `InvalidArgument` if it has no metalayer of an array or one that cannot be, `Corrupt` if that does not go with its
-    /// chunks.
+    /// `InvalidArgument` if it has no metalayer of an array, `Corrupt` if that describes an array that cannot be, or does
+    /// not go with its chunks.
     pub fn from_super_chunk(sc: SuperChunk) -> Result<Self> {
         let (geometry, dtype) = read_meta(&sc)?;
         Ok(Self::with(sc, geometry, dtype))
@@ -345,7 +352,9 @@ fn some((creation, sc): (Creation, SuperChunk)) -> (Option<Creation>, SuperChunk
 /// How the array in a super-chunk is cut up, and the type of its items.
 fn read_meta(sc: &SuperChunk) -> Result<(Geometry, String)> {
     let meta = Meta::find(sc.metalayers())?;
-    let geometry = Geometry::new(sc.typesize(), &meta.shape, &meta.chunks, &meta.blocks)?;
+    let geometry = Geometry::new(sc.typesize(), &meta.shape, &meta.chunks, &meta.blocks);
+    // It is the file that says so, not the caller.
+    let geometry = geometry.map_err(|cause| error!(Corrupt, "{cause}"))?;
     if sc.nchunks() as u64 != geometry.nchunks() {
         bail!(Corrupt, "array: its shape makes {} chunks, there are {}", geometry.nchunks(), sc.nchunks());
     }

@@ -178,7 +178,9 @@ impl Worker<'_> {
         origin: &[usize],
         target: &mut BoxMut<'_>,
     ) -> Result<()> {
-        let mut wanted = Vec::with_capacity(blocks.iter().map(|blocks| blocks.len()).product());
+        let count = blocks.iter().fold(1_usize, |count, blocks| count.saturating_mul(blocks.len()));
+        self.array.sc.limits().check_list::<Range<usize>>("the list of blocks", count as u64)?;
+        let mut wanted = Vec::with_capacity(count);
         let mut which = vec![0; blocks.len()];
         loop {
             wanted.push(self.wanted(&chosen(blocks, &which)));

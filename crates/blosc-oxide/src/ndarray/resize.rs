@@ -229,6 +229,7 @@ impl NdArray {
 
     /// Becomes an array whose axes are made of these pieces.
     fn rebuild(&mut self, geometry: Geometry, axes: &[AxisPieces], data: Option<&Data<'_>>) -> Result<()> {
+        self.check_chunks(&geometry)?;
         let old = self.geometry().clone();
         let plans: Vec<Plan> = (0..geometry.nchunks()).map(|number| plan(&old, &geometry, axes, number)).collect();
         let composed = plans.iter().enumerate().filter(|(_, plan)| matches!(plan, Plan::Composed));

@@ -7,6 +7,7 @@ use super::pick::{AxisBlock, Pick};
 use super::selection::{Selection, advance, each_box};
 use crate::error::{Result, bail};
 use blosc_kernels::boxes::{Source, copy_box};
+use std::ops::Range;
 
 impl NdArray {
     /// Writes `data`, in C order, over what `picks` take. The chunks that are touched are compressed again, side by side.
@@ -90,7 +91,10 @@ impl Writer<'_> {
         let is_covered = axes().all(|chunk| chunk.is_covered);
         let blocks: Vec<&[AxisBlock]> = axes().map(|chunk| &chunk.blocks[..]).collect();
         let number = |chosen: &[&AxisBlock]| size(geometry.block_number(chosen.iter().map(|block| block.place)));
-        let mut changed = vec![false; chunk.len() / geometry.block_nbytes()];
+        let nblocks = chunk.len() / geometry.block_nbytes();
+        // They are flags first, and then ranges of bytes.
+        array.sc.limits().check_list::<Range<usize>>("the list of blocks", nblocks as u64)?;
+        let mut changed = vec![false; nblocks];
         each_choice(&blocks, |chosen| changed[number(chosen)] = true);
         if !is_covered {
             array.sc.ranges_into(old, &ranges_of(&changed, geometry.block_nbytes()), chunk)?;

@@ -1,0 +1,101 @@
+//! Arrays and .npy files that are not what they say, and what becomes of them.
+
+mod common;
+
+use common::{Scratch, assert_fails, blosc_with_input, npy, ramp, run};
+use std::fs;
+
+/// 2^61 bytes in a file of 129.
+fn huge_npy() -> Vec<u8> {
+    npy("|u1", "(2305843009213693952,)", &[7])
+}
+
+#[test]
+fn an_npy_file_that_claims_exabytes_is_refused_in_one_line() {
+    let scratch = Scratch::new();
+    scratch.write("huge.npy", &huge_npy());
+    for target in ["out.b2nd", "out.b2frame", "out.blp"] {
+        let line = assert_fails(&run(&scratch, &["c", "huge.npy", target]), 1, target);
+        assert!(line.contains("announced"), "{line}");
+        let piped = blosc_with_input(["c", "-", scratch.join(target).to_str().unwrap()], &huge_npy());
+        assert_fails(&piped, 1, target);
+    }
+    assert_eq!(scratch.names(), ["huge.npy"]);
+}
+
+#[test]
+fn metadata_that_claims_exabytes_is_refused_in_one_line() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    let json = r#"{"dtype": "|u1", "shape": [2305843009213693952], "order": "C", "container": "numpy"}"#;
+    scratch.write("meta.json", json.as_bytes());
+    assert!(run(&scratch, &["c", "data.bin", "data.blp", "--meta", "bloscpack=meta.json"]).status.success());
+    let line = assert_fails(&run(&scratch, &["convert", "data.blp", "out.b2nd"]), 1, "metadata");
+    assert!(line.contains("2305843009213693952"), "{line}");
+    // What the metadata says of the shape can be corrected.
+    let shaped = ["convert", "data.blp", "out.b2nd", "--shape", "4000", "--dtype", "|u1", "--typesize", "1"];
+    assert!(run(&scratch, &shaped).status.success());
+    let line = assert_fails(&run(&scratch, &["c", "data.bin", "x.b2nd", "--shape", "2305843009213693952"]), 2, "shape");
+    assert!(line.contains("there are 4000"), "{line}");
+}
+
+#[test]
+fn an_npy_file_with_bytes_missing_or_left_over_is_an_error_in_every_format() {
+    let scratch = Scratch::new();
+    let whole = npy("<i4", "(10, 20, 30)", &ramp(6000));
+    scratch.write("short.npy", &whole[..whole.len() - 1]);
+    scratch.write("long.npy", &[&whole[..], b"x"].concat());
+    for format in ["b2frame", "sframe", "b2nd", "blp", "chunk", "blosc1", "packed", "frame-beta5"] {
+        for (name, why) in [("short.npy", "cut off"), ("long.npy", "behind the array")] {
+            let line = assert_fails(&run(&scratch, &["c", name, "out", "--format", format]), 1, format);
+            assert!(line.contains(why), "{format}: {line}");
+            let bytes = fs::read(scratch.join(name)).unwrap();
+            let target = scratch.join("out");
+            let piped = blosc_with_input(["c", "-", target.to_str().unwrap(), "--format", format], &bytes);
+            let line = assert_fails(&piped, 1, format);
+            assert!(line.contains(why), "{format}, through a pipe: {line}");
+        }
+    }
+    assert_eq!(scratch.names(), ["long.npy", "short.npy"]);
+}
+
+/// The bytes of a frame with others in place of some of its array metalayer.
+fn with_other_meta(frame: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let at = frame.windows(from.len()).position(|window| window == from).expect("it is there");
+    let mut changed = frame.to_vec();
+    changed[at..at + to.len()].copy_from_slice(to);
+    changed
+}
+
+fn cube(scratch: &Scratch) -> Vec<u8> {
+    scratch.write("cube.npy", &npy("<i4", "(10, 20, 30)", &ramp(6000)));
+    let made = run(scratch, &["c", "cube.npy", "cube.b2nd", "--chunks", "5,20,30", "--blocks", "5,10,30"]);
+    assert!(made.status.success());
+    fs::read(scratch.join("cube.b2nd")).unwrap()
+}
+
+#[test]
+fn shapes_that_cannot_be_are_damage() {
+    let scratch = Scratch::new();
+    let frame = cube(&scratch);
+    let blocks = [0xd2, 0, 0, 0, 5, 0xd2, 0, 0, 0, 10, 0xd2, 0, 0, 0, 30];
+    let longer = [0xd2, 0, 0, 0, 99, 0xd2, 0, 0, 0, 10, 0xd2, 0, 0, 0, 30];
+    scratch.write("bad.b2nd", &with_other_meta(&frame, &blocks, &longer));
+    for arguments in [&["d", "bad.b2nd", "-"][..], &["info", "bad.b2nd"], &["verify", "bad.b2nd"], &["cat", "bad.b2nd"]]
+    {
+        assert_fails(&run(&scratch, arguments), 1, arguments[0]);
+    }
+}
+
+#[test]
+fn an_npy_file_of_items_with_another_type_than_their_size_can_be_read() {
+    let scratch = Scratch::new();
+    let frame = cube(&scratch);
+    for (dtype, name) in [(b"<i8", "wrong.b2nd"), (b"???", "unknown.b2nd")] {
+        scratch.write(name, &with_other_meta(&frame, b"<i4", dtype));
+        assert!(run(&scratch, &["d", name, "out.npy", "--force"]).status.success());
+        assert_eq!(fs::read(scratch.join("out.npy")).unwrap(), npy("|V4", "(10, 20, 30)", &ramp(6000)));
+        assert!(run(&scratch, &["d", name, "out.npy", "--force", "--slice", "9,19"]).status.success());
+        assert_eq!(fs::read(scratch.join("out.npy")).unwrap(), npy("|V4", "(30,)", &ramp(6000)[4 * 5970..]));
+    }
+}
