@@ -4,7 +4,7 @@
 use blosc_oxide::bloscpack::{
     self, AppendOptions, Bloscpack, BloscpackOptions, Checksum, Offsets, ReadOptions, Summary, Version,
 };
-use blosc_oxide::{Codec, ErrorKind, MemoryStorage, Options};
+use blosc_oxide::{Codec, ErrorKind, Limits, MemoryStorage, Options};
 use testkit::formula::generate;
 use testkit::golden::Golden;
 use testkit::serde_json::json;
@@ -336,4 +336,17 @@ fn chunks_of_many_sizes_are_rewritten_too() {
         assert_eq!((file.header().chunk_size(), file.header().last_chunk()), (None, None));
         assert_eq!(file.read_range(900..1_100).unwrap(), expected[900..1_100]);
     }
+}
+
+#[test]
+fn an_append_whose_journal_could_not_be_read_within_the_limits_is_refused() {
+    let (old, new) = (data(10_000, 1), data(1_000 * 4096, 2));
+    let mut storage = packed(&old, &options().room(2_000));
+    let before = storage.clone();
+    let within = |bytes| AppendOptions::new().limits(Limits::new().max_allocation(bytes));
+    let error = bloscpack::append(&mut storage, &new[..], &within(9_000)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
+    assert!(storage.as_bytes() == before.as_bytes());
+    bloscpack::append(&mut storage, &new[..], &within(40_000)).unwrap();
+    check(&storage, &[old, new].concat(), "with a higher limit");
 }

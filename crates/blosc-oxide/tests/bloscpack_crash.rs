@@ -327,17 +327,59 @@ fn a_second_crash_during_recovery_does_no_harm() {
     }
 }
 
+/// Kills `change` after each call, lets a second process append, and cuts the power while each of its calls is under way:
+/// what the first did not sync may be lost then.
+fn check_successor(change: &Change<'_>) {
+    let mut rng = Rng::new(7);
+    for killed in 0..=change.calls().len() {
+        let mut recorder = Recorder::new(&change.start);
+        recorder.dies_after = killed;
+        let _ = (change.run)(&mut recorder);
+        let found = content(&recorder.memory).unwrap();
+        recorder.dies_after = usize::MAX;
+        bloscpack::append(&mut recorder, &data(9_000, 5)[..], &AppendOptions::new()).unwrap();
+        let appended = content(&recorder.memory).unwrap();
+        for under_way in killed..=recorder.calls.len() {
+            let calls = &recorder.calls[..under_way];
+            let is_synced = calls[killed..].iter().any(|call| matches!(call, Call::Sync));
+            for round in 0..40 {
+                let disk = after_power_loss(&change.start, calls, change.grain, &mut rng);
+                let place = format!("{}: killed after {killed}, call {under_way}, round {round}", change.label);
+                let left = content(&disk).unwrap_or_else(|error| panic!("{place}: {error}"));
+                let is_of_first = !is_synced && (left == change.old || left == change.new);
+                assert!(left == found || left == appended || is_of_first, "{place}: {} bytes", left.0.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_second_process_does_not_build_on_what_the_first_did_not_sync() {
+    let packed = bloscpack::pack_slice(&data(10_000, 1), &options().checksum(Checksum::None)).unwrap();
+    check_successor(&append_change("an append", packed, 30_000, AppendOptions::new()));
+    let room = options().metadata("{\"a\":\"some room for more\"}");
+    let packed = bloscpack::pack_slice(&data(10_000, 1), &room).unwrap();
+    check_successor(&Change::new("metadata", packed, |storage| {
+        bloscpack::replace_metadata(storage, "{\"b\":1}", Limits::new())
+    }));
+    let mut stream = Vec::new();
+    bloscpack::pack(&data(10_000, 1)[..], &mut stream, &options()).unwrap();
+    let mut change = append_change("a stream", stream, 30_000, AppendOptions::new());
+    change.grain = Grain::Sector;
+    check_successor(&change);
+}
+
 #[test]
 fn a_stream_over_an_unfinished_append_says_so() {
     let start = bloscpack::pack_slice(&data(10_000, 1), &options()).unwrap();
     let change = append_change("an append", start, 3_000, AppendOptions::new());
     let calls = change.calls();
-    // The journal is the last write before the second sync.
+    // The first sync is that of what others may have left, the journal the last write before the third.
     let journal = calls.iter().scan(0, |syncs, call| {
         *syncs += usize::from(matches!(call, Call::Sync));
         Some(*syncs)
     });
-    let killed = journal.take_while(|&syncs| syncs < 2).count() + 1;
+    let killed = journal.take_while(|&syncs| syncs < 3).count() + 1;
     let mut recorder = Recorder::new(&change.start);
     recorder.dies_after = killed;
     let _ = (change.run)(&mut recorder);
@@ -367,42 +409,49 @@ fn a_journal_that_was_overtaken_is_not_applied() {
     }
 }
 
+/// Fails one call, and goes on after it.
+struct Stumbles {
+    inner: Recorder,
+    fails: usize,
+    calls: usize,
+}
+
+impl Stumbles {
+    fn stumble(&mut self) -> io::Result<()> {
+        self.calls += 1;
+        if self.calls == self.fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+impl ReadAt for Stumbles {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.inner.read_at(position, buffer)
+    }
+}
+
+impl Storage for Stumbles {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.stumble()?;
+        self.inner.write_at(position, bytes)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.stumble()?;
+        self.inner.set_len(len)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.stumble()?;
+        self.inner.sync()
+    }
+}
+
 #[test]
 fn a_full_disk_leaves_the_old_content_and_length() {
-    /// Fails one call, and goes on after it.
-    struct Stumbles {
-        inner: Recorder,
-        fails: usize,
-        calls: usize,
-    }
-    impl Stumbles {
-        fn stumble(&mut self) -> io::Result<()> {
-            self.calls += 1;
-            if self.calls == self.fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
-        }
-    }
-    impl ReadAt for Stumbles {
-        fn len(&self) -> io::Result<u64> {
-            self.inner.len()
-        }
-        fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-            self.inner.read_at(position, buffer)
-        }
-    }
-    impl Storage for Stumbles {
-        fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
-            self.stumble()?;
-            self.inner.write_at(position, bytes)
-        }
-        fn set_len(&mut self, len: u64) -> io::Result<()> {
-            self.stumble()?;
-            self.inner.set_len(len)
-        }
-        fn sync(&mut self) -> io::Result<()> {
-            self.stumble()?;
-            self.inner.sync()
-        }
-    }
     let start = bloscpack::pack_slice(&data(10_000, 1), &options()).unwrap();
     let change = append_change("an append", start, 30_000, AppendOptions::new());
     for fails in 1..=change.calls().len() {
@@ -413,6 +462,29 @@ fn a_full_disk_leaves_the_old_content_and_length() {
         assert!(found == *if is_made { &change.new } else { &change.old }, "call {fails}: {error}");
         // What was not made leaves no trace.
         assert!(is_made || storage.inner.memory.as_bytes() == change.start, "call {fails}: {error}");
+    }
+}
+
+#[test]
+fn a_change_that_was_reported_as_failed_does_not_come_true_when_the_power_is_lost() {
+    let packed = bloscpack::pack_slice(&data(10_000, 1), &options().metadata("{\"a\":\"some room\"}")).unwrap();
+    let metadata = |storage: &mut dyn Storage| bloscpack::replace_metadata(storage, "{\"b\":1}", Limits::new());
+    let changes = [
+        append_change("an append", packed.clone(), 30_000, AppendOptions::new()),
+        Change::new("metadata", packed, metadata),
+    ];
+    let mut rng = Rng::new(3);
+    for change in &changes {
+        for fails in 1..=change.calls().len() {
+            let mut storage = Stumbles { inner: Recorder::new(&change.start), fails, calls: 0 };
+            let error = (change.run)(&mut storage).unwrap_err();
+            let is_made = error.to_string().starts_with("the change is made");
+            for round in 0..if is_made { 0 } else { 200 } {
+                let disk = after_power_loss(&change.start, &storage.inner.calls, Grain::Byte, &mut rng);
+                let place = format!("{}: call {fails}, round {round}: {error}", change.label);
+                assert!(content(&disk).unwrap() == change.old, "{place}");
+            }
+        }
     }
 }
 

@@ -217,3 +217,41 @@ fn mutants_of_golden_files_never_panic() {
         }
     }
 }
+
+/// The records of chunks of these sizes, after a header that leaves the sizes open and says that there are `nchunks`, and
+/// these of the records in its offsets.
+fn of_unknown_chunk_size(sizes: &[usize], nchunks: usize, listed: &[usize]) -> Vec<u8> {
+    let record = |(index, &size): (usize, &usize)| {
+        let plain = vec![u8::try_from(index + 1).unwrap(); size];
+        bloscpack::pack_slice(&plain, &options().chunk_size(size).offsets(false)).unwrap()[32..].to_vec()
+    };
+    let records: Vec<Vec<u8>> = sizes.iter().enumerate().map(record).collect();
+    let mut file = bloscpack::pack_slice(&[1; 8], &options().room(0)).unwrap()[..32].to_vec();
+    file[8..16].fill(0xff);
+    file[16..24].copy_from_slice(&(nchunks as u64).to_le_bytes());
+    file[24..32].fill(0);
+    let chunks_at = 32 + 8 * nchunks;
+    for &index in listed {
+        let before: usize = records[..index].iter().map(Vec::len).sum();
+        file.extend(((chunks_at + before) as u64).to_le_bytes());
+    }
+    file.extend(records.concat());
+    file
+}
+
+#[test]
+fn offsets_that_skip_records_do_not_decide_what_a_range_holds() {
+    let sizes = [16, 16, 104, 104, 16, 16];
+    for listed in [[0, 2, 3, 4], [0, 1, 2, 5], [0, 1, 4, 5], [0, 1, 2, 3]] {
+        let bytes = of_unknown_chunk_size(&sizes, 4, &listed);
+        let walked: Vec<u8> = [[1; 16].as_slice(), &[2; 16], &[3; 104], &[4; 104]].concat();
+        let file = Bloscpack::with_options(MemoryStorage::new(bytes.clone()), quiet()).unwrap();
+        assert_eq!(file.offsets().unwrap(), Offsets::Sane);
+        let mut out = vec![0; walked.len()];
+        file.read_into(0, &mut out).unwrap();
+        assert_eq!(out, walked, "{listed:?}");
+        assert_eq!(file.read_range(20..200).unwrap(), walked[20..200], "{listed:?}");
+        assert_eq!(file.chunk(1).unwrap(), [2; 16], "{listed:?}");
+        assert_eq!((read(&bytes).0.unwrap().0, read_stream(&bytes).unwrap().0), (walked.clone(), walked), "{listed:?}");
+    }
+}

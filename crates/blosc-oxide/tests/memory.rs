@@ -144,6 +144,49 @@ fn a_slice_of_an_array_takes_the_slice_and_two_blocks() {
     assert_peak("an array", used.peak, plain.len() + chunk_len, 2 * 4 * 256 * 256);
 }
 
+/// A Bloscpack file that leaves the size of its chunks open: chunks of zeros of these sizes.
+#[cfg(feature = "bloscpack")]
+fn bloscpack_of(sizes: &[usize]) -> Vec<u8> {
+    use blosc_oxide::bloscpack::{BloscpackOptions, pack_slice};
+    let packed = |size: usize| {
+        let options = BloscpackOptions::new(Options::new(1)).chunk_size(size).offsets(false);
+        pack_slice(&vec![0; size], &options).unwrap()
+    };
+    let mut file = packed(1)[..32].to_vec();
+    file[8..24].fill(0xff);
+    for &size in sizes {
+        file.extend_from_slice(&packed(size)[32..]);
+    }
+    file
+}
+
+#[test]
+#[cfg(feature = "bloscpack")]
+fn a_bloscpack_file_takes_no_more_than_a_batch_whatever_its_first_chunk_is() {
+    use blosc_oxide::bloscpack::{Bloscpack, ReadOptions, unpack};
+    const BATCH: usize = 16 << 20;
+    let _alone = alone();
+    // The second makes each place of a batch hold a large chunk at some time.
+    let after_a_small_one = [vec![1], vec![1 << 20; 200]].concat();
+    let in_every_place = (0..40).flat_map(|small| [vec![100; small], vec![9 << 20]].concat()).collect();
+    for sizes in [after_a_small_one, in_every_place] {
+        let bytes = bloscpack_of(&sizes);
+        for threads in [1, 3] {
+            let largest = sizes.iter().max().unwrap();
+            let options = ReadOptions::new().threads(Threads::custom(Arc::new(Scoped(threads))));
+            let ((), used) = CountingAllocator::on_all_threads(|| {
+                unpack(&bytes[..], std::io::sink(), &options).unwrap();
+            });
+            let allowed = 2 * BATCH + (2 * threads + 1) * largest;
+            assert_peak("a stream", used.peak, allowed, 0);
+            let file = Bloscpack::with_options(MemoryStorage::new(bytes.clone()), options).unwrap();
+            let (nbytes, used) = CountingAllocator::on_all_threads(|| file.copy_to(std::io::sink()).unwrap());
+            assert_eq!(nbytes, sizes.iter().sum::<usize>() as u64);
+            assert_peak("a file", used.peak, allowed, 0);
+        }
+    }
+}
+
 /// Reads everything of every kind in a thread with little stack.
 #[test]
 fn every_decoder_runs_with_128_kib_of_stack() {

@@ -221,7 +221,7 @@ fn extend<'a>(
     let packer = Packer::new(&chunk, &options.threads, old.chunk_size, checksum)?;
     let nbytes_before = old.nbytes - carried.len() as u64;
     let capacity = layout.table.map_or(u64::MAX, |table| table.entries());
-    let extension = Extension::new(storage, spare, layout, old, section, options.room);
+    let extension = Extension::new(storage, spare, layout, old, section, options.room, options.limits);
     let mut writer = BloscpackWriter::new(packer, Box::new(extension));
     writer.push(&carried)?;
     writer.push_all(Cursor::new(first).chain(data))?;

@@ -5,19 +5,46 @@ use crate::exec::{Threads, lock};
 use std::sync::Mutex;
 
 /// How many plain bytes are under way at the most, unless one chunk alone has more.
-const MAX_BYTES: usize = 16 << 20;
+pub(super) const MAX_BYTES: usize = 16 << 20;
 /// Small chunks go together, so that neither waking threads nor writing costs more than the work.
 const MIN_BYTES: usize = 256 << 10;
 const MAX_CHUNKS: usize = 1024;
 
+/// The chunks that are worked on at a time, while they are gathered.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// As many as keep the threads busy.
+    for_threads: usize,
+    chunks: usize,
+    bytes: usize,
+}
+
+impl Batch {
+    pub(super) fn new(threads: &Threads) -> Self {
+        let threads = threads.workers(usize::MAX, usize::MAX);
+        // Two for each thread, so that one that is done early finds something to do.
+        let for_threads = if threads > 1 { threads.saturating_mul(2) } else { 1 };
+        Self { for_threads, chunks: 0, bytes: 0 }
+    }
+
+    /// Whether another chunk of `bytes` belongs to it; it is counted if so. The first one always does.
+    pub(super) fn takes(&mut self, bytes: usize) -> bool {
+        let is_enough = self.chunks >= self.for_threads && self.bytes >= MIN_BYTES;
+        let together = self.bytes.saturating_add(bytes);
+        if self.chunks > 0 && (is_enough || self.chunks >= MAX_CHUNKS || together > MAX_BYTES) {
+            return false;
+        }
+        self.chunks += 1;
+        self.bytes = together;
+        true
+    }
+}
+
 /// How many chunks of `chunk_size` are worked on at a time.
 pub(super) fn chunks_at_once(threads: &Threads, chunk_size: usize) -> usize {
-    let chunk_size = chunk_size.max(1);
-    let threads = threads.workers(usize::MAX, usize::MAX);
-    // Two for each thread, so that one that is done early finds something to do.
-    let for_threads = if threads > 1 { threads.saturating_mul(2) } else { 1 };
-    let wanted = for_threads.max(MIN_BYTES / chunk_size).min(MAX_CHUNKS);
-    wanted.min(MAX_BYTES / chunk_size).max(1)
+    let mut batch = Batch::new(threads);
+    while batch.takes(chunk_size) {}
+    batch.chunks
 }
 
 /// Does `work` for each of `jobs`, which cover `bytes` in all, on as many of `workers` as that is worth. The error is
@@ -68,6 +95,17 @@ mod tests {
                 assert!(chunks == 1 || chunks * chunk_size <= MAX_BYTES, "{chunks} of {chunk_size}");
             }
         }
+    }
+
+    #[test]
+    fn a_batch_ends_before_the_chunk_that_is_too_much() {
+        let mut batch = Batch::new(&Threads::serial());
+        assert!(batch.takes(1) && batch.takes(MAX_BYTES - 1));
+        assert!(!batch.takes(1));
+        let mut batch = Batch::new(&Threads::serial());
+        assert!(batch.takes(1) && !batch.takes(MAX_BYTES));
+        assert!(batch.takes(1), "what was refused does not count");
+        assert!(Batch::new(&Threads::serial()).takes(usize::MAX), "one chunk can have any size");
     }
 
     #[test]

@@ -56,12 +56,17 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
+    /// Forgets the jobs and keeps the memory of the first, and of as many others as a batch has memory for: each place
+    /// may have had a large chunk at some time.
     pub(super) fn clear(&mut self) {
         self.used = 0;
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.used
+        let mut kept = 0_usize;
+        for job in self.jobs.iter_mut().skip(1) {
+            kept = kept.saturating_add(job.data.capacity()).saturating_add(job.record.capacity());
+            if kept > batch::MAX_BYTES {
+                (job.data, job.record) = (Vec::new(), Vec::new());
+            }
+        }
     }
 
     /// Memory for the record of the next job.

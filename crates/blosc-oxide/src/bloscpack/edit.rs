@@ -11,9 +11,13 @@ use crate::storage::Storage;
 /// Brings an append or a change of metadata to its end that was interrupted after it had become valid. Returns whether
 /// there was one. Everything that writes to a file does this first; reading does not need it.
 ///
+/// Whoever wrote to the file before may have been killed before it could sync, and the power may still go out: nothing is
+/// written on top of what is not on the disk.
+///
 /// # Errors
 /// Whatever the storage reports.
 pub fn recover(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
+    storage.sync()?;
     match Journal::find(storage, limits)? {
         Some(journal) => journal.apply(storage).map(|()| true),
         None => Ok(false),
@@ -30,7 +34,7 @@ pub fn replace_metadata(storage: &mut dyn Storage, json: &str, limits: Limits) -
     let layout = ready(storage, limits)?;
     let patch = metadata_patch(storage, &layout, json)?;
     let journal = Journal::new(vec![patch], layout.len);
-    journal.write(storage, layout.len)?;
+    journal.write(storage, layout.len, limits)?;
     journal.finish(storage)
 }
 

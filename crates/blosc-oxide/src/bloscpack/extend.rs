@@ -10,6 +10,7 @@ use super::layout::{Layout, Place, Walk};
 use super::options::Plan;
 use super::target::{Counts, File, Sequence, Target};
 use crate::error::{Result, bail, error};
+use crate::limits::Limits;
 use crate::storage::{ReadAt, Storage, read_exact};
 
 /// What a file holds before anything is added.
@@ -37,6 +38,8 @@ pub(super) struct Extension<'a> {
     metadata: Option<Patch>,
     /// The room that a rewritten file gets.
     room: Option<u64>,
+    /// What the journal has to keep to.
+    limits: Limits,
     /// New bytes that belong where old ones are in use.
     held: Vec<u8>,
     /// New bytes beyond those.
@@ -56,6 +59,7 @@ impl<'a> Extension<'a> {
         old: Old,
         metadata: Option<Patch>,
         room: Option<u64>,
+        limits: Limits,
     ) -> Self {
         let records = Sequence::starting_at(old.end);
         Self {
@@ -65,6 +69,7 @@ impl<'a> Extension<'a> {
             old,
             metadata,
             room,
+            limits,
             held: Vec::new(),
             records,
             positions: Vec::new(),
@@ -190,7 +195,7 @@ impl<'a> Extension<'a> {
         patches.push(Patch::over(self.storage, 0, header.to_bytes())?);
         self.storage.sync()?;
         let journal = Journal::new(patches, len);
-        journal.write(self.storage, len.max(self.old.end))?;
+        journal.write(self.storage, len.max(self.old.end), self.limits)?;
         self.is_valid = true;
         journal.finish(self.storage)?;
         Ok((header, len))

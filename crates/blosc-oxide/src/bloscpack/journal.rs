@@ -24,6 +24,8 @@ use crate::limits::Limits;
 use crate::storage::{ReadAt, Storage, read_exact};
 use std::io;
 
+/// What errors call it.
+const WHAT: &str = "the journal of a change";
 const MAGIC: &[u8; 8] = b"blpkjrnl";
 /// The length of what comes after the patches.
 pub(super) const FOOTER_LEN: usize = 32;
@@ -94,9 +96,9 @@ impl Journal {
         let Some(len) = file_len.checked_sub(start).and_then(|len| usize::try_from(len).ok()) else {
             return Ok(None);
         };
-        limits.check("the journal of an append", len)?;
+        limits.check(WHAT, len)?;
         let mut bytes = vec![0; len];
-        read_exact(source, start, &mut bytes, "the journal of an append")?;
+        read_exact(source, start, &mut bytes, WHAT)?;
         match Self::decode(&bytes, start) {
             Some(journal) if journal.belongs_to(source)? => Ok(Some(journal)),
             _ => Ok(None),
@@ -167,12 +169,15 @@ impl Journal {
     }
 
     /// Puts the journal in place, which makes its changes valid. The data that they refer to must be synced already, and
-    /// `start` be beyond everything that is in use before or after.
-    pub(super) fn write(&self, storage: &mut dyn Storage, start: u64) -> Result<()> {
-        let written = storage.write_at(start, &self.encode(start)).and_then(|()| storage.sync());
+    /// `start` be beyond everything that is in use before or after. Whoever reads it has the same `limits`.
+    pub(super) fn write(&self, storage: &mut dyn Storage, start: u64, limits: Limits) -> Result<()> {
+        let bytes = self.encode(start);
+        limits.check(WHAT, bytes.len())?;
+        let written = storage.write_at(start, &bytes).and_then(|()| storage.sync());
         written.map_err(|error| {
-            // Whoever is told of an error will try again: the changes must not come true behind their back.
-            let _ = storage.set_len(start);
+            // Whoever is told of an error will try again: the changes must not come true behind their back, not after
+            // a loss of power either.
+            let _ = storage.set_len(start).and_then(|()| storage.sync());
             error.into()
         })
     }

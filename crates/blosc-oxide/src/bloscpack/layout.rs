@@ -39,6 +39,14 @@ pub(super) struct Place {
     pub(super) end: u64,
 }
 
+impl Place {
+    /// How much memory the chunk takes: as it is stored, or its data, whichever is more.
+    pub(super) fn memory(&self) -> usize {
+        let stored = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        stored.max(self.header.nbytes())
+    }
+}
+
 impl Layout {
     pub(super) fn read(source: &dyn ReadAt, limits: Limits) -> Result<Self> {
         let len = source.len()?;

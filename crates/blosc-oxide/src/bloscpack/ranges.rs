@@ -1,14 +1,15 @@
 //! The data of a file that is read: chunks, ranges of bytes, or all of it.
 
-use super::batch;
+use super::batch::Batch;
 use super::decode::{Decoding, Job, Jobs, Worker, read_chunk};
-use super::layout::Place;
+use super::layout::{Place, Walk};
 use super::offsets::Offsets;
 use super::reader::{Bloscpack, ReadOptions};
-use crate::error::{Result, bail};
+use crate::error::{Result, bail, error};
 use crate::exec::lock;
 use crate::storage::ReadAt;
 use std::io::Write;
+use std::iter::{self, Peekable};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -41,8 +42,7 @@ impl<S: ReadAt> Bloscpack<S> {
     /// As [`compressed_chunk`](Self::compressed_chunk); `Corrupt` or `Unsupported` if it cannot be decoded.
     pub fn chunk(&self, index: u64) -> Result<Vec<u8>> {
         let mut data = Vec::new();
-        let place = self.place(index)?;
-        self.each_job(index..index + 1, |_| Ok(Job::new(place)), &mut |chunk| {
+        self.each_job(iter::once(self.place(index)), |place| Ok(Job::new(place)), &mut |chunk| {
             data.extend_from_slice(chunk);
             Ok(())
         })?;
@@ -58,11 +58,8 @@ impl<S: ReadAt> Bloscpack<S> {
         self.check_range(&range)?;
         let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         self.options.limits.check("a range of bytes", len)?;
-        let mut data = Vec::with_capacity(len);
-        self.each_part(range, |part| {
-            data.extend_from_slice(part);
-            Ok(())
-        })?;
+        let mut data = vec![0; len];
+        self.fill(range, &mut data)?;
         Ok(data)
     }
 
@@ -73,13 +70,23 @@ impl<S: ReadAt> Bloscpack<S> {
     pub fn read_into(&self, start: u64, out: &mut [u8]) -> Result<()> {
         let range = start..start.saturating_add(out.len() as u64);
         self.check_range(&range)?;
+        self.fill(range, out)
+    }
+
+    /// Fills `out` with the data of `range`, which is inside the data and as long as `out`.
+    fn fill(&self, range: Range<u64>, out: &mut [u8]) -> Result<()> {
         let mut rest = out;
         self.each_part(range, |part| {
-            let (now, later) = std::mem::take(&mut rest).split_at_mut(part.len());
+            let split = std::mem::take(&mut rest).split_at_mut_checked(part.len());
+            let (now, later) = split.ok_or_else(|| error!(Corrupt, "the chunks hold more data than the file says"))?;
             now.copy_from_slice(part);
             rest = later;
             Ok(())
-        })
+        })?;
+        if !rest.is_empty() {
+            bail!(Corrupt, "the chunks hold {} bytes less than the file says", rest.len());
+        }
+        Ok(())
     }
 
     /// Writes all of the data to `out` and returns how much it was. Holds a few chunks at a time.
@@ -121,12 +128,10 @@ impl<S: ReadAt> Bloscpack<S> {
 
     /// Calls `take` with the data of every chunk, in order. Chunks before a damaged one come through.
     fn each_chunk(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let count = match self.layout.header.nchunks() {
-            Some(nchunks) => nchunks,
-            None => self.index().nchunks(),
-        };
-        self.each_job(0..count, |place| Ok(Job::new(place)), &mut take)?;
-        if self.is_length_known() { Ok(()) } else { self.index().check() }
+        let limits = self.options.limits;
+        let within = |(index, place): (u64, _)| limits.check_chunks(index + 1).and(place);
+        let places = (0_u64..).zip(Walk::new(&self.layout, &self.source)).map(within);
+        self.each_job(places, |place| Ok(Job::new(place)), &mut take)
     }
 
     /// Calls `take` with the parts of `range`, which is inside the data, in order.
@@ -141,7 +146,7 @@ impl<S: ReadAt> Bloscpack<S> {
             let inside = |at: u64| usize::try_from(at.clamp(start, end) - start).unwrap_or(usize::MAX);
             Ok(Job::new(place).part(inside(range.start)..inside(range.end)))
         };
-        self.each_job(chunks, part, &mut take)
+        self.each_job(chunks.map(|index| self.place(index)), part, &mut take)
     }
 
     /// The chunk that holds byte `at` of the data.
@@ -160,37 +165,38 @@ impl<S: ReadAt> Bloscpack<S> {
         }
     }
 
-    /// Decodes what `make` asks for of each of `chunks`, some at a time.
+    /// Decodes what `make` asks for of the chunk at each of `places`, some at a time. The first error is the last place.
     fn each_job(
         &self,
-        chunks: Range<u64>,
+        places: impl Iterator<Item = Result<Place>>,
         make: impl Fn(Place) -> Result<Job>,
         take: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let how = self.decoding();
         let workers = self.workers();
         let mut jobs = Jobs::default();
-        let mut next = chunks.start;
+        let mut places = places.peekable();
         let mut result = Ok(());
-        while next < chunks.end && result.is_ok() {
-            let found = self.gather(&mut next, chunks.end, &make, &mut jobs);
+        while places.peek().is_some() && result.is_ok() {
+            let found = self.gather(&mut places, &make, &mut jobs);
             result = jobs.run(Some(&self.source), &workers, &how, take).and(found);
         }
         self.put_back(workers);
         result
     }
 
-    /// Finds as many chunks from `next` on as are worked on at a time; after an error, those before it.
-    fn gather(&self, next: &mut u64, end: u64, make: impl Fn(Place) -> Result<Job>, jobs: &mut Jobs) -> Result<()> {
+    /// Takes as many of `places` as are worked on at a time; after an error, those before it.
+    fn gather(
+        &self,
+        places: &mut Peekable<impl Iterator<Item = Result<Place>>>,
+        make: impl Fn(Place) -> Result<Job>,
+        jobs: &mut Jobs,
+    ) -> Result<()> {
         jobs.clear();
-        let mut at_once = 1;
-        while *next < end && jobs.len() < at_once {
-            let place = self.place(*next)?;
-            jobs.push(make(place)?);
-            if jobs.len() == 1 {
-                at_once = batch::chunks_at_once(&self.options.threads, place.header.nbytes());
-            }
-            *next += 1;
+        let mut batch = Batch::new(&self.options.threads);
+        while let Some(place) = places.next_if(|place| place.as_ref().map_or(true, |place| batch.takes(place.memory())))
+        {
+            jobs.push(make(place?)?);
         }
         Ok(())
     }

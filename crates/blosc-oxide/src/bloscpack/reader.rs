@@ -229,14 +229,16 @@ impl<S: ReadAt> Bloscpack<S> {
         self.options.limits.check("the list of all offsets", bytes)
     }
 
-    /// Where a chunk is: by its offset if that can be right, else by going there.
+    /// Where a chunk is: by its offset if that can be right, else by going there. Where chunks may be of any size, only going
+    /// there tells which bytes of the data a chunk holds, and an offset that skips one would contradict that.
     pub(super) fn place(&self, index: u64) -> Result<Place> {
         if let Some(nchunks) = self.layout.header.nchunks()
             && index >= nchunks
         {
             bail!(InvalidArgument, "chunk {index} is asked for, the file has {nchunks}");
         }
-        if self.offsets()? == Offsets::Sane
+        if self.layout.header.chunk_size().is_some()
+            && self.offsets()? == Offsets::Sane
             && let Some(place) = self.place_by_offset(index)?
         {
             return Ok(place);

@@ -1,6 +1,6 @@
 //! A file that comes from a stream: read once, front to back.
 
-use super::batch;
+use super::batch::Batch;
 use super::decode::{Decoding, Job, Jobs, Worker};
 use super::header::{FileHeader, LEN, V1_LEN};
 use super::journal::Journal;
@@ -59,7 +59,7 @@ pub(super) fn unpack_after<W: Write>(
     begin(&layout.header, layout.metadata.as_ref(), &mut out)?;
     let ReadOptions { limits, threads } = options.clone();
     let how = Decoding { checksum: layout.header.checksum(), limits, threads };
-    let mut chunks = Chunks { input, layout, order: Order::default(), index: 0 };
+    let mut chunks = Chunks { input, layout, order: Order::default(), index: 0, held: None };
     let nbytes = chunks.copy_to(&mut out, &how)?;
     out.flush()?;
     if chunks.layout.header.nchunks().is_some() {
@@ -198,6 +198,8 @@ struct Chunks<R> {
     layout: Layout,
     order: Order,
     index: u64,
+    /// A chunk that was too much for the last batch, and the bytes of its header.
+    held: Option<(Place, Vec<u8>)>,
 }
 
 impl<R: Read> Chunks<R> {
@@ -221,11 +223,16 @@ impl<R: Read> Chunks<R> {
     /// are there.
     fn gather(&mut self, jobs: &mut Jobs, how: &Decoding) -> Result<bool> {
         jobs.clear();
-        let mut at_once = 1;
-        while jobs.len() < at_once {
-            let Some((place, start)) = self.next_header()? else { return Ok(false) };
-            if jobs.len() == 0 {
-                at_once = batch::chunks_at_once(&how.threads, place.header.nbytes());
+        let mut batch = Batch::new(&how.threads);
+        loop {
+            let next = match self.held.take() {
+                Some(held) => Some(held),
+                None => self.next_header()?,
+            };
+            let Some((place, start)) = next else { return Ok(false) };
+            if !batch.takes(place.memory()) {
+                self.held = Some((place, start));
+                return Ok(true);
             }
             let len = usize::try_from(place.end - place.at).unwrap_or(usize::MAX);
             how.limits.check_chunks(self.index)?;
@@ -237,7 +244,6 @@ impl<R: Read> Chunks<R> {
                 .map_err(|error| error.within(format_args!("chunk {}", place.index)))?;
             jobs.push(Job::with_record(place, record));
         }
-        Ok(true)
     }
 
     /// The next chunk and the bytes of its header.
