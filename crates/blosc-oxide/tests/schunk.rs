@@ -1,8 +1,8 @@
 //! A super-chunk does what a plain list of buffers does, in memory, in one storage and in a directory.
 
 use blosc_oxide::{
-    Codec, Directory as _, Durability, ErrorKind, Filter, Format, Frame, FrameOptions, MemoryDirectory, MemoryStorage,
-    Options, ReadAt, Special, SuperChunk, Threads, fill_chunk, special_chunk,
+    Codec, Directory as _, Durability, ErrorKind, Filter, Format, Frame, FrameOptions, FrameVersion, MemoryDirectory,
+    MemoryStorage, Options, ReadAt, Special, SuperChunk, Threads, fill_chunk, special_chunk,
 };
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -547,6 +547,19 @@ fn a_chunk_that_is_the_only_one_sets_the_size_of_all() {
     let frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
     assert_eq!((frame.chunksize(), frame.nbytes()), (None, 650));
     assert_eq!(frame.decompress(2).unwrap(), [4; 50]);
+}
+
+#[test]
+fn the_version_of_a_frame_is_that_of_its_last_commit() {
+    let mut contiguous = frame(FrameOptions::new(Options::new(1)));
+    let mut sparse = Frame::create_in_directory(MemoryDirectory::new(), Options::new(1)).unwrap();
+    for frame in [&mut contiguous, &mut sparse] {
+        assert_eq!(frame.version(), FrameVersion::Current(2));
+        frame.append(&[1; 10]).unwrap();
+        frame.append(&[2; 20]).unwrap();
+        frame.commit().unwrap();
+        assert_eq!(frame.version(), FrameVersion::Current(3));
+    }
 }
 
 #[test]

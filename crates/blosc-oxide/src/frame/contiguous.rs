@@ -223,6 +223,14 @@ impl Contiguous {
         Ok((store, state))
     }
 
+    /// Becomes what has been found on its storage.
+    fn become_opened(&mut self, opened: Opened) -> Result<State> {
+        let access = std::mem::replace(&mut self.access, Access::Read(Box::new(MemoryStorage::default())));
+        let (store, state) = Self::open(access, self.base, opened, self.settings)?;
+        *self = store;
+        Ok(state)
+    }
+
     /// Finishes what a crash has left unfinished: puts the header back that was found torn, and cuts off a footer that
     /// would undo what other programs do to metalayers.
     fn heal(&mut self, is_torn: bool) -> Result<()> {
@@ -883,6 +891,19 @@ impl ChunkStore for Contiguous {
         Some((self.access.as_read(), self.base))
     }
 
+    fn rollback(&mut self) -> Result<State> {
+        if self.is_poisoned {
+            bail!(Poisoned, "an earlier write has failed: open the frame again");
+        }
+        if self.is_new {
+            bail!(InvalidArgument, "nothing has been committed yet");
+        }
+        // Should this fail, the changes are still there, and must not be committed.
+        self.is_poisoned = true;
+        let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
+        self.become_opened(opened)
+    }
+
     fn reload(&mut self) -> Result<Option<State>> {
         if matches!(self.access, Access::Write(_)) {
             return Ok(None);
@@ -895,9 +916,6 @@ impl ChunkStore for Contiguous {
         {
             return Ok(None);
         }
-        let access = std::mem::replace(&mut self.access, Access::Read(Box::new(MemoryStorage::default())));
-        let (store, state) = Self::open(access, self.base, opened, self.settings)?;
-        *self = store;
-        Ok(Some(state))
+        self.become_opened(opened).map(Some)
     }
 }

@@ -11,7 +11,7 @@ use crate::storage::{Directory, Durability, FileDirectory, FileStorage, Storage}
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What remains to be done when a new frame has been filled.
+/// What remains to be done when a new frame has been filled. Dropping it unfinished takes away what has been made.
 pub(crate) struct Creation {
     at: Option<At>,
     options: FrameOptions,
@@ -69,16 +69,13 @@ impl Creation {
     }
 
     /// Commits the frame for the first time: from now on it is there.
-    pub(crate) fn finish(self, mut sc: SuperChunk) -> Result<SuperChunk> {
+    pub(crate) fn finish(mut self, mut sc: SuperChunk) -> Result<SuperChunk> {
         sc.mark_changed();
-        if let Err(error) = sc.publish() {
+        if let Err(error) = sc.publish().and_then(|()| self.sync_name()) {
             self.abandon(sc);
             return Err(error);
         }
-        if let Some(At { path, lock }) = self.at {
-            if self.options.durability == Durability::Fsync {
-                sync_name(&path)?;
-            }
+        if let Some(At { path, lock }) = self.at.take() {
             let store = std::mem::replace(&mut sc.store, Box::new(MemoryStore::default()));
             let (store, _) = with_lock((store, sc.state.clone()), lock, &path, true, &self.options);
             sc.store = store;
@@ -86,16 +83,29 @@ impl Creation {
         Ok(sc)
     }
 
-    /// Removes what is half made.
+    /// Makes the name of the frame survive a loss of power, if its content does.
+    fn sync_name(&self) -> Result<()> {
+        match &self.at {
+            Some(At { path, .. }) if self.options.durability == Durability::Fsync => sync_name(path),
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives up what is half made.
     pub(crate) fn abandon(self, mut sc: SuperChunk) {
         // Dropping it must not commit.
         sc.store = Box::new(MemoryStore::default());
-        if let Some(At { path, .. }) = &self.at {
-            // Why the frame is not made is what the caller is told, not that its remains cannot be removed.
-            let _ = match self.options.layout {
-                FrameLayout::Contiguous => fs::remove_file(path),
-                FrameLayout::Sparse => fs::remove_dir_all(path),
-            };
-        }
+    }
+}
+
+impl Drop for Creation {
+    /// Removes what is half made, also after a panic.
+    fn drop(&mut self) {
+        let Some(At { path, .. }) = &self.at else { return };
+        // Why the frame is not made is what the caller is told, not that its remains cannot be removed.
+        let _ = match self.options.layout {
+            FrameLayout::Contiguous => fs::remove_file(path),
+            FrameLayout::Sparse => fs::remove_dir_all(path),
+        };
     }
 }

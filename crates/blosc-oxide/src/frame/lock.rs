@@ -238,6 +238,14 @@ impl ChunkStore for LockedStore {
         self.inner.compact(state)
     }
 
+    fn rollback(&mut self) -> Result<State> {
+        // Metalayers may have been changed without it, and others may be writing.
+        self.lock.acquire(Hold::Shared)?;
+        let state = self.inner.rollback();
+        self.lock.catch_up();
+        state
+    }
+
     fn reload(&mut self) -> Result<Option<State>> {
         if self.lock.is_held(Hold::Shared) {
             // Nobody can have changed anything.

@@ -46,7 +46,8 @@ use std::path::Path;
 /// A super-chunk on a storage. It is a [`SuperChunk`] in all other ways.
 ///
 /// Nothing that is written counts before a [`commit`](SuperChunk::commit), and nothing that counts is ever overwritten:
-/// whenever a program is killed, the frame is what the last commit made it. Dropping a frame commits.
+/// whenever a program is killed, the frame is what the last commit made it. Dropping a frame commits, unless a panic is the
+/// reason; [`rollback`](SuperChunk::rollback) gives up what has been changed.
 ///
 /// ```
 /// use blosc_oxide::{Codec, Frame, Options};

@@ -11,7 +11,7 @@ use super::{Settings, header};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
-use crate::storage::{Directory, Durability, ReadAt, read_exact};
+use crate::storage::{Directory, Durability, MemoryDirectory, ReadAt, read_exact};
 use std::collections::BTreeSet;
 use std::io::ErrorKind::NotFound;
 
@@ -53,7 +53,7 @@ pub(super) struct Sparse {
     directory: Box<dyn Directory>,
     can_write: bool,
     settings: Settings,
-    /// As they were when the frame was opened.
+    /// As they were committed last.
     header: Vec<u8>,
     trailer: Trailer,
     index: Index,
@@ -70,6 +70,14 @@ pub(super) struct Sparse {
     cbytes: u64,
     foreign: Foreign,
     is_poisoned: bool,
+}
+
+/// What a commit makes of the file with the index.
+struct Rendered {
+    header: Vec<u8>,
+    trailer: Trailer,
+    /// All of it.
+    bytes: Vec<u8>,
 }
 
 impl Sparse {
@@ -137,7 +145,7 @@ impl Sparse {
         let result = action(self);
         self.is_poisoned = matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
         if self.is_poisoned {
-            self.discard();
+            self.remove_fresh();
         }
         result
     }
@@ -153,9 +161,9 @@ impl Sparse {
     }
 
     /// Removes what was written since the last commit and will never count.
-    fn discard(&mut self) {
+    fn remove_fresh(&mut self) {
         for &file in &self.fresh {
-            // The failure that led here is what the caller is told.
+            // A file that stays does no harm, and a failure that led here is what the caller is told.
             let _ = self.directory.remove(&file_name(file));
         }
     }
@@ -221,7 +229,7 @@ impl Sparse {
     }
 
     fn commit_guarded(&mut self, state: &State) -> Result<()> {
-        let bytes = self.render(state)?;
+        let Rendered { header, trailer, bytes } = self.render(state)?;
         if self.is_durable() {
             self.directory.sync()?;
         }
@@ -229,6 +237,8 @@ impl Sparse {
         self.rename_index()?;
         // Either index may be the one that survives before the next line has succeeded: what both name is kept.
         self.fresh.clear();
+        self.header = header;
+        self.trailer = trailer;
         self.foreign = Foreign::default();
         if self.is_durable() {
             self.directory.sync()?;
@@ -238,7 +248,7 @@ impl Sparse {
     }
 
     /// Header, index and trailer.
-    fn render(&mut self, state: &State) -> Result<Vec<u8>> {
+    fn render(&mut self, state: &State) -> Result<Rendered> {
         let index = self.index.pack()?;
         let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
         let mut trailer = Trailer::new(state.vlmetalayers.chunks(), self.hashes.as_mut())?;
@@ -248,7 +258,8 @@ impl Sparse {
         trailer.put_fingerprint(&header, index);
         let hashes = self.hashes.as_ref().map(Hashes::as_bytes).unwrap_or_default();
         let (before, after) = trailer.parts();
-        Ok([&header[..], index, before, hashes, after].concat())
+        let bytes = [&header[..], index, before, hashes, after].concat();
+        Ok(Rendered { header, trailer, bytes })
     }
 
     /// Puts the new index in place of the old one.
@@ -282,7 +293,7 @@ impl Sparse {
             Entry::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
         };
         if self.is_poisoned && self.fresh.contains(&file) {
-            // It has been discarded.
+            // It has been removed.
             self.check_writable()?;
         }
         let name = file_name(file);
@@ -468,6 +479,22 @@ impl ChunkStore for Sparse {
 
     fn header(&self) -> &[u8] {
         &self.header
+    }
+
+    fn rollback(&mut self) -> Result<State> {
+        if self.is_poisoned {
+            bail!(Poisoned, "an earlier write has failed: open the frame again");
+        }
+        if self.header.is_empty() {
+            bail!(InvalidArgument, "nothing has been committed yet");
+        }
+        // Should this fail, the changes are still there, and must not be committed.
+        self.is_poisoned = true;
+        self.remove_fresh();
+        let directory = std::mem::replace(&mut self.directory, Box::new(MemoryDirectory::new()));
+        let (store, state) = Self::open(directory, self.can_write, self.settings)?;
+        *self = store;
+        Ok(state)
     }
 
     fn reload(&mut self) -> Result<Option<State>> {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 /// An array of any number of dimensions up to 16, in chunks and blocks: a slice decodes only the blocks that it touches.
 ///
 /// Changes count when they are [committed](Self::commit), all together: shape and data of an array on disk are always
-/// those of one commit. Dropping an array commits.
+/// those of one commit. Dropping an array commits, but for a panic; [`rollback`](Self::rollback) gives changes up.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, Pick};
@@ -311,6 +311,15 @@ impl NdArray {
     /// As [`SuperChunk::commit`].
     pub fn commit(&mut self) -> Result<()> {
         self.sc.commit()
+    }
+
+    /// Gives up all changes since the last commit, those of the shape and those of the items.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::rollback`].
+    pub fn rollback(&mut self) -> Result<()> {
+        self.sc.rollback()?;
+        self.catch_up()
     }
 
     /// Takes notice of what another process has committed since, and becomes that; whether there was anything. Only an

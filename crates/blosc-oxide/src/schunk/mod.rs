@@ -245,6 +245,32 @@ impl SuperChunk {
         Ok(())
     }
 
+    /// Gives up all changes since the last commit, of chunks and of metalayers: it is again what it was then. So an edit
+    /// of many steps that fails half way is neither committed nor kept.
+    ///
+    /// ```
+    /// use blosc_oxide::{Frame, MemoryStorage, Options};
+    /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4))?;
+    /// frame.append(&[1; 4000])?;
+    /// frame.commit()?;
+    /// frame.append(&[2; 4000])?;
+    /// frame.rollback()?;
+    /// assert_eq!(frame.nbytes(), 4000);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidArgument` in memory, where nothing is kept of what was there before, and if nothing has been committed yet.
+    /// `Poisoned` if a write has failed: nothing more will be committed then. As [`Frame::open`](crate::Frame::open) if
+    /// what was committed cannot be read.
+    pub fn rollback(&mut self) -> Result<()> {
+        let state = self.store.rollback();
+        self.store.release();
+        self.replace_state(state?);
+        self.is_changed = false;
+        Ok(())
+    }
+
     /// Gets hold of the chunks before they are changed; whether they were not held before.
     pub(crate) fn begin(&mut self) -> Result<bool> {
         self.checks = None;
@@ -348,8 +374,11 @@ struct Reader {
 
 impl Drop for SuperChunk {
     fn drop(&mut self) {
-        // There is nobody left to tell; who wants to know calls `commit`.
-        let _ = self.commit();
+        // What a panic has interrupted is half done.
+        if !std::thread::panicking() {
+            // There is nobody left to tell; who wants to know calls `commit`.
+            let _ = self.commit();
+        }
     }
 }
 

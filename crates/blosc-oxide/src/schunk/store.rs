@@ -140,6 +140,11 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Publishes all changes.
     fn commit(&mut self, state: &State) -> Result<()>;
 
+    /// Gives up all changes since the last commit; the state that was published then.
+    fn rollback(&mut self) -> Result<State> {
+        bail!(InvalidArgument, "in memory nothing is kept of what was there before a change");
+    }
+
     /// Gives back the room of what no longer counts. All changes have been published.
     fn compact(&mut self, _state: &State) -> Result<()> {
         Ok(())
