@@ -54,6 +54,11 @@ impl Limits {
         Ok(())
     }
 
+    /// As much of `bytes` as one allocation may have.
+    pub(crate) fn at_most(self, bytes: u64) -> u64 {
+        bytes.min(self.max_allocation as u64)
+    }
+
     /// Refuses a list of `count` values of a type when it is above the ceiling.
     pub(crate) fn check_list<T>(self, what: &str, count: u64) -> Result<()> {
         let bytes = count.saturating_mul(size_of::<T>() as u64);

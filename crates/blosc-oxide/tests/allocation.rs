@@ -1,6 +1,10 @@
-//! After the first call of a size, compressing and decompressing allocate nothing.
+//! After the first call of a size, compressing and decompressing allocate nothing; growing an array allocates for its new
+//! chunks only.
 
-use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Format, Options, Threads};
+use blosc_oxide::{
+    ArrayOptions, Codec, Compressor, Decompressor, Fill, Filter, Format, FrameOptions, MemoryStorage, NdArray, Options,
+    Place, Threads,
+};
 use testkit::alloc::CountingAllocator;
 use testkit::formula::generate;
 use testkit::serde_json::json;
@@ -73,5 +77,22 @@ fn a_smaller_buffer_after_a_larger_one_allocates_nothing() {
         let (len, used) = CountingAllocator::on_this_thread(|| compressor.compress_into(half, &mut chunk));
         len.unwrap();
         assert!(used.allocations <= of_the_library(codec), "{options:?}: {used:?}");
+    }
+}
+
+#[test]
+fn growing_along_the_first_axis_costs_the_new_chunks_only() {
+    let frame = FrameOptions::new(Options::new(1)).checksums(false);
+    let options = ArrayOptions::new(&[300_000, 4], Options::new(1).threads(Threads::serial()));
+    let options = options.chunks(&[1, 4]).blocks(&[1, 4]).frame(frame);
+    for place in [Place::Memory, Place::storage(MemoryStorage::default())] {
+        let mut array = NdArray::create(place, &options, &Fill::Zeros).unwrap();
+        // The first time lists get room to grow.
+        array.append(0, &[1; 4]).unwrap();
+        let (grown, used) = CountingAllocator::on_this_thread(|| {
+            array.append(0, &[2; 8]).and_then(|()| array.resize(&[300_005, 4])).map(|()| array.shape()[0])
+        });
+        assert_eq!(grown.unwrap(), 300_005);
+        assert!(used.bytes < 300_000, "{used:?}");
     }
 }

@@ -14,18 +14,18 @@ pub(super) fn staged_entry(staged: &Staged) -> Result<(Entry, u64)> {
     }
 }
 
-/// Makes the index and the hashes what `sources` stand for.
-pub(super) fn arrange(sources: &[Source], index: &mut Index, hashes: Option<&mut Hashes>) -> Result<()> {
-    let old: Vec<Entry> = index.entries()?.collect();
+/// Makes the index and the hashes what `sources` stand for, after the first `kept`.
+pub(super) fn arrange(kept: usize, sources: &[Source], index: &mut Index, hashes: Option<&mut Hashes>) -> Result<()> {
+    let old: Vec<Entry> = index.entries_from(kept)?.collect();
     let old_hash = |at: usize| hashes.as_ref().and_then(|hashes| hashes.get(at)).unwrap_or(UNKNOWN);
     let arranged = sources.iter().map(|source| match source {
-        Source::Old(at) => Ok((old[*at], old_hash(*at))),
+        Source::Old(at) => Ok((old[*at - kept], old_hash(*at))),
         Source::New(staged) => staged_entry(staged),
     });
     let (entries, new_hashes): (Vec<Entry>, Vec<u64>) = arranged.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    index.set(entries.into_iter())?;
+    index.set_from(kept, entries.into_iter())?;
     if let Some(hashes) = hashes {
-        hashes.set(&new_hashes);
+        hashes.set_from(kept, &new_hashes);
     }
     Ok(())
 }

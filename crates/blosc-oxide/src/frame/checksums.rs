@@ -237,9 +237,9 @@ impl Hashes {
         self.splice(index..index.saturating_add(1), &[]);
     }
 
-    /// Makes them others.
-    pub(super) fn set(&mut self, hashes: &[u64]) {
-        self.bytes.clear();
-        self.splice(0..0, hashes);
+    /// Makes those behind the first `first` others.
+    pub(super) fn set_from(&mut self, first: usize, hashes: &[u64]) {
+        self.bytes.truncate(first.saturating_mul(HASH_LEN));
+        self.splice(first..first, hashes);
     }
 }

@@ -835,7 +835,7 @@ impl ChunkStore for Contiguous {
         self.index.replace(index, entry)
     }
 
-    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
+    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
         self.check_writable()?;
         if self.hashes.is_some() {
             self.load_hashes()?;
@@ -844,7 +844,7 @@ impl ChunkStore for Contiguous {
             Some(KnownHashes::Loaded(hashes)) => Some(hashes),
             _ => None,
         };
-        arrange::arrange(&sources, &mut self.index, hashes)
+        arrange::arrange(kept, &sources, &mut self.index, hashes)
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {

@@ -121,8 +121,13 @@ impl Index {
     }
 
     pub(crate) fn entries(&self) -> Result<impl ExactSizeIterator<Item = Entry> + '_> {
+        self.entries_from(0)
+    }
+
+    /// The entries behind the first `first`.
+    pub(crate) fn entries_from(&self, first: usize) -> Result<impl ExactSizeIterator<Item = Entry> + '_> {
         let (words, _) = self.words()?.as_chunks();
-        Ok(words.iter().map(|word| known_entry(*word)))
+        Ok(words.get(first..).unwrap_or_default().iter().map(|word| known_entry(*word)))
     }
 
     pub(crate) fn entry(&self, index: usize) -> Result<Entry> {
@@ -164,7 +169,12 @@ impl Index {
 
     /// Makes the entries others.
     pub(crate) fn set(&mut self, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
-        self.splice(0..self.len, entries)
+        self.set_from(0, entries)
+    }
+
+    /// Makes the entries behind the first `first` others.
+    pub(crate) fn set_from(&mut self, first: usize, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
+        self.splice(first.min(self.len)..self.len, entries)
     }
 
     /// The index as it is to be stored: nothing if there are no entries.

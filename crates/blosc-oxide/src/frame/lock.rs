@@ -320,8 +320,8 @@ impl ChunkStore for LockedStore {
         self.inner.put(index, staged)
     }
 
-    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
-        self.inner.arrange(sources)
+    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
+        self.inner.arrange(kept, sources)
     }
 
     fn hash(&mut self, index: usize) -> Result<Option<u64>> {

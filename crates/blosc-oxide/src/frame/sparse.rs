@@ -428,12 +428,12 @@ impl ChunkStore for Sparse {
         self.release(old, old_len)
     }
 
-    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
+    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
         self.check_writable()?;
-        let old: Vec<Entry> = self.index.entries()?.collect();
-        arrange::arrange(&sources, &mut self.index, self.hashes.as_mut())?;
-        let kept = files_of(self.index.entries()?);
-        let is_gone = |entry: &Entry| entry.place().is_some_and(|file| !kept.contains(&file));
+        let old: Vec<Entry> = self.index.entries_from(kept)?.collect();
+        arrange::arrange(kept, &sources, &mut self.index, self.hashes.as_mut())?;
+        let still_there = files_of(self.index.entries_from(kept)?);
+        let is_gone = |entry: &Entry| entry.place().is_some_and(|file| !still_there.contains(&file));
         old.into_iter().filter(is_gone).try_for_each(|old| {
             let len = self.stored_len(old)?;
             self.release(old, len)

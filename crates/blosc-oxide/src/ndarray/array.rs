@@ -142,8 +142,8 @@ impl NdArray {
         if special == Special::NaN && !matches!(self.geometry.typesize(), 4 | 8) {
             bail!(InvalidArgument, "items of {} bytes cannot be NaN", self.geometry.typesize());
         }
-        let sources = (0..self.geometry.nchunks()).map(|_| Source::New(Staged::Special(special))).collect();
-        self.arrange(sources)
+        let staged = (0..self.geometry.nchunks()).map(|_| Staged::Special(special));
+        self.fill_with(staged.collect())
     }
 
     fn fill_value(&mut self, value: &[u8]) -> Result<()> {
@@ -152,9 +152,9 @@ impl NdArray {
             bail!(InvalidArgument, "a value of {} bytes is given for items of {typesize}", value.len());
         }
         let chunk = fill_chunk(value, self.geometry.chunk_nbytes(), self.sc.options())?;
-        let sources = (0..self.geometry.nchunks()).map(|_| self.sc.stage(chunk.clone()).map(Source::New));
-        let sources = sources.collect::<Result<_>>()?;
-        self.arrange(sources)
+        let staged = (0..self.geometry.nchunks()).map(|_| self.sc.stage(chunk.clone()));
+        let staged = staged.collect::<Result<_>>()?;
+        self.fill_with(staged)
     }
 
     fn fill_with_data(&mut self, data: &[u8]) -> Result<()> {
@@ -188,22 +188,23 @@ impl NdArray {
     pub(super) fn fill_chunks(&mut self, fill: &FillChunk<'_>) -> Result<()> {
         let geometry = self.geometry.clone();
         let staged = self.encode(&geometry, size(geometry.nchunks()), fill)?;
-        self.arrange(staged.into_iter().map(Source::New).collect())
+        self.fill_with(staged)
     }
 
-    /// Makes `sources` the chunks of the array.
-    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
-        self.sc.arrange(sources, self.geometry.chunk_nbytes(), self.geometry.block_nbytes().max(1))
+    /// Makes `staged` the chunks of a new array.
+    fn fill_with(&mut self, staged: Vec<Staged>) -> Result<()> {
+        let sources = staged.into_iter().map(Source::New).collect();
+        self.sc.arrange(0, sources, self.geometry.chunk_nbytes(), self.geometry.block_nbytes().max(1))
     }
 
-    /// Changes shape and chunks together.
-    pub(super) fn become_geometry(&mut self, geometry: Geometry, sources: Vec<Source>) -> Result<()> {
+    /// Changes shape and chunks together: `sources` come after the first `kept` chunks.
+    pub(super) fn become_geometry(&mut self, geometry: Geometry, kept: usize, sources: Vec<Source>) -> Result<()> {
         let content = Meta::write(&geometry, &self.dtype)?;
         let (content, name) = match self.sc.metalayers().get(meta::NAME) {
             Some(_) => (content, meta::NAME),
             None => (Meta::write_old(&geometry)?, meta::OLD_NAME),
         };
-        self.sc.arrange(sources, geometry.chunk_nbytes(), geometry.block_nbytes().max(1))?;
+        self.sc.arrange(kept, sources, geometry.chunk_nbytes(), geometry.block_nbytes().max(1))?;
         self.sc.metalayers_mut().update(name, content)?;
         self.geometry = geometry;
         self.register_filters();

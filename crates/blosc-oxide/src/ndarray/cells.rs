@@ -1,6 +1,7 @@
 //! Filters that store a block cell by cell, so that items that are close in space are close in the bytes.
 
 use super::geometry::Geometry;
+use super::selection::advance;
 use crate::error::{Result, bail};
 use crate::filter::{FilterContext, FilterPlugin};
 
@@ -129,16 +130,4 @@ fn average(cell: &mut [u8], typesize: usize) -> Result<()> {
         _ => bail!(InvalidArgument, "ndmean is for floats of 4 or 8 bytes, not for items of {typesize}"),
     }
     Ok(())
-}
-
-/// Goes to the next place, the last axis first; `false` after the last one.
-fn advance(place: &mut [usize], length: impl Fn(usize) -> usize) -> bool {
-    for axis in (0..place.len()).rev() {
-        place[axis] += 1;
-        if place[axis] < length(axis) {
-            return true;
-        }
-        place[axis] = 0;
-    }
-    false
 }

@@ -2,8 +2,9 @@
 
 use super::geometry::{Geometry, MAX_DIMS};
 use super::selection::advance;
+use crate::error::Result;
 use blosc_kernels::boxes::{Source, copy_box};
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 /// A number for each dimension, without memory of its own.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +54,16 @@ pub(super) struct Plain<'a> {
     pub(super) start: usize,
     /// Bytes from one item to the next along each axis.
     pub(super) strides: &'a [usize],
+}
+
+/// Fills a buffer with the items of a box, which are so many bytes apart along each axis.
+pub(super) type ReadItems<'a> = dyn Fn(&[Range<u64>], &mut [u8], &[usize]) -> Result<()> + Sync + 'a;
+
+/// Copies a box of `shape` to the start of `out`, where items are `strides` bytes apart along each axis.
+pub(super) fn copy_items(typesize: usize, shape: &[usize], from: Plain<'_>, out: &mut [u8], strides: &[usize]) {
+    let signed = |strides: &[usize]| -> Vec<isize> { strides.iter().map(|stride| stride.cast_signed()).collect() };
+    let source = Source { bytes: from.bytes, start: from.start, strides: &signed(from.strides) };
+    copy_box(typesize, shape, source, out, 0, &signed(strides));
 }
 
 /// Puts the items of a box of `shape` into the data of a chunk, from its first item on. What lies outside the box is

@@ -1,7 +1,7 @@
 //! New arrays made of others: copied with other chunks or another codec, transposed, joined.
 
 use super::array::NdArray;
-use super::copy::{Plain, c_strides, put_into_blocks, size};
+use super::copy::{Plain, ReadItems, c_strides, put_into_blocks, size};
 use super::encode::Filled;
 use super::geometry::Geometry;
 use super::meta;
@@ -9,9 +9,6 @@ use super::options::ArrayOptions;
 use super::place::Place;
 use crate::error::{Result, bail};
 use std::ops::Range;
-
-/// Fills a buffer with the items of a box of a new array, which are so many bytes apart along each axis.
-type ReadItems<'a> = dyn Fn(&[Range<u64>], &mut [u8], &[usize]) -> Result<()> + Sync + 'a;
 
 impl NdArray {
     /// A copy with other chunks, another codec or in another place: start with [`options`](Self::options). All

@@ -13,6 +13,7 @@ mod items;
 mod meta;
 mod npy;
 mod options;
+mod parts;
 mod pick;
 mod place;
 mod points;

@@ -6,7 +6,7 @@ use super::encode::Filled;
 use super::options::{ArrayOptions, Fill};
 use super::pick::Pick;
 use super::place::Place;
-use super::regions::Regions;
+use super::regions::{Axis, Budget, Regions};
 use super::selection::advance;
 use crate::error::{Result, bail, error};
 use crate::numpy::{ItemOrder, NumpyArray};
@@ -14,8 +14,6 @@ use crate::storage::{ReadAt, read_exact};
 use std::io::{Read, Write};
 use std::ops::Range;
 
-/// How much of an array is in memory when it is written.
-const WRITTEN_NBYTES: u64 = 32 << 20;
 /// How much of a stream is kept until there are whole chunks.
 const READ_NBYTES: u64 = 256 << 20;
 /// What is read of an .npy file at once, while its header is looked at.
@@ -44,18 +42,43 @@ impl NdArray {
     /// says.
     pub fn from_npy(place: impl Into<Place>, file: &impl ReadAt, options: &ArrayOptions) -> Result<Self> {
         let (header, start) = read_header(file)?;
+        Self::from_file(place.into(), file, start, &header, options)
+    }
+
+    /// The same from a file that has no header, only the items; `described` tells what they are.
+    ///
+    /// # Errors
+    /// As [`from_npy`](Self::from_npy).
+    pub fn from_plain(
+        place: impl Into<Place>,
+        file: &impl ReadAt,
+        described: &NumpyArray,
+        options: &ArrayOptions,
+    ) -> Result<Self> {
+        Self::from_file(place.into(), file, 0, described, options)
+    }
+
+    fn from_file(
+        place: Place,
+        file: &impl ReadAt,
+        start: u64,
+        header: &NumpyArray,
+        options: &ArrayOptions,
+    ) -> Result<Self> {
         if file.len()?.saturating_sub(start) < header.nbytes() {
             bail!(Truncated, "npy: an array of {} bytes is announced, the file is shorter", header.nbytes());
         }
-        let options = described_by(&header, options)?;
-        Self::build(place.into(), &options, &[], |array| {
+        let options = described_by(header, options)?;
+        let is_reversed = header.order() == ItemOrder::Fortran;
+        let items = FileItems { file, start, shape: header.shape(), typesize: header.itemsize(), is_reversed };
+        Self::build(place, &options, &[], |array| {
             let geometry = array.geometry().clone();
             array.fill_chunks(&|_, number, chunk, scratch| {
                 let spans = geometry.chunk_spans(number as u64);
                 if geometry.has_padding(&spans) {
                     chunk.fill(0);
                 }
-                let strides = read_spans(file, start, &header, &spans, scratch)?;
+                let strides = items.read(&spans, scratch)?;
                 let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
                 put_into_blocks(&geometry, &shape, Plain { bytes: scratch, start: 0, strides: &strides }, chunk);
                 Ok(Filled::Whole)
@@ -76,22 +99,25 @@ impl NdArray {
             array.fill(&Fill::Zeros)?;
             let geometry = array.geometry().clone();
             let is_reversed = header.order() == ItemOrder::Fortran;
-            let (shape, chunks) = (in_order(geometry.shape(), is_reversed), in_order(geometry.chunks(), is_reversed));
+            let lengths = geometry.shape().iter().zip(geometry.chunks());
+            let axes: Vec<Axis> =
+                lengths.map(|(&length, &chunk)| Axis { length, start: 0, chunk, block: chunk }).collect();
+            let budget = Budget { usual: READ_NBYTES, row: READ_NBYTES };
             let mut data = Vec::new();
-            for region in Regions::new(&shape, &chunks, geometry.typesize(), READ_NBYTES) {
-                let lengths = region.iter().map(|range| size(range.end - range.start));
+            for region in Regions::new(&in_order(&axes, is_reversed), geometry.typesize(), budget) {
+                let lengths = region.spans.iter().map(|range| size(range.end - range.start));
                 let strides = in_order(&c_strides(lengths.clone(), geometry.typesize()), is_reversed);
                 let nbytes = lengths.product::<usize>() * geometry.typesize();
                 data.resize(nbytes, 0);
                 npy.read_exact(&mut data).map_err(|cause| cut_off(header.nbytes(), cause))?;
-                let picks: Vec<Pick> = in_order(&region, is_reversed).into_iter().map(Pick::from).collect();
+                let picks: Vec<Pick> = in_order(&region.spans, is_reversed).into_iter().map(Pick::from).collect();
                 array.write_strided(&picks, &data, &strides)?;
             }
             Ok(())
         })
     }
 
-    /// Writes the array as an .npy file, in C order. Of its items, no more than 32 MiB are in memory at any time.
+    /// Writes the array as an .npy file, in C order, in as little memory as [`write_to`](Self::write_to).
     ///
     /// # Errors
     /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have; as reading, and
@@ -108,18 +134,8 @@ impl NdArray {
             );
         }
         header.write_npy_header(&mut out)?;
-        for part in self.parts(WRITTEN_NBYTES) {
-            out.write_all(&part?)?;
-        }
-        out.flush()?;
+        self.write_to(0..self.nbytes(), out)?;
         Ok(header)
-    }
-
-    /// All items in C order, in parts of at most `budget` bytes.
-    fn parts(&self, budget: u64) -> impl Iterator<Item = Result<Vec<u8>>> {
-        let geometry = self.geometry();
-        let regions = Regions::new(geometry.shape(), geometry.chunks(), geometry.typesize(), budget);
-        regions.map(|region| self.slice(&region.into_iter().map(Pick::from).collect::<Vec<_>>()))
     }
 }
 
@@ -167,31 +183,36 @@ fn in_order<T: Clone>(values: &[T], is_reversed: bool) -> Vec<T> {
     if is_reversed { values.iter().rev().cloned().collect() } else { values.to_vec() }
 }
 
-/// Reads a box of items from the data of a file, and returns how far they are apart along each axis.
-fn read_spans(
-    file: &impl ReadAt,
-    start: u64,
-    header: &NumpyArray,
-    spans: &[Range<u64>],
-    out: &mut Vec<u8>,
-) -> Result<Vec<usize>> {
-    let is_reversed = header.order() == ItemOrder::Fortran;
-    let (shape, spans) = (in_order(header.shape(), is_reversed), in_order(spans, is_reversed));
-    let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
-    let typesize = header.itemsize();
-    out.resize(lengths.iter().product::<usize>() * typesize, 0);
-    // Axes that are taken whole are one run with the one before them.
-    let whole = spans.iter().zip(&shape).rev().take_while(|(span, length)| span.end - span.start == **length).count();
-    let outer = shape.len().saturating_sub(whole + 1);
-    let run = lengths[outer..].iter().product::<usize>() * typesize;
-    let mut place = vec![0; outer];
-    for row in out.chunks_exact_mut(run.max(1)) {
-        let item = spans
-            .iter()
-            .enumerate()
-            .fold(0, |item, (axis, span)| item * shape[axis] + span.start + place.get(axis).map_or(0, |&at| at as u64));
-        read_exact(file, start + item * typesize as u64, row, "npy")?;
-        advance(&mut place, |axis| lengths[axis]);
+/// The items of an array in a file, all of them in a row.
+pub(super) struct FileItems<'a, F> {
+    pub(super) file: &'a F,
+    /// Where they start.
+    pub(super) start: u64,
+    pub(super) shape: &'a [u64],
+    pub(super) typesize: usize,
+    /// Whether they are in Fortran order.
+    pub(super) is_reversed: bool,
+}
+
+impl<F: ReadAt> FileItems<'_, F> {
+    /// Reads a box of items into `out`, and returns how far they are apart there along each axis.
+    pub(super) fn read(&self, spans: &[Range<u64>], out: &mut Vec<u8>) -> Result<Vec<usize>> {
+        let (shape, spans) = (in_order(self.shape, self.is_reversed), in_order(spans, self.is_reversed));
+        let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+        out.resize(lengths.iter().product::<usize>() * self.typesize, 0);
+        // Axes that are taken whole are one run with the one before them.
+        let is_whole = |(span, length): &(&Range<u64>, &u64)| span.end - span.start == **length;
+        let whole = spans.iter().zip(&shape).rev().take_while(is_whole).count();
+        let outer = shape.len().saturating_sub(whole + 1);
+        let run = lengths[outer..].iter().product::<usize>() * self.typesize;
+        let mut place = vec![0; outer];
+        for row in out.chunks_exact_mut(run.max(1)) {
+            let item = spans.iter().enumerate().fold(0, |item, (axis, span)| {
+                item * shape[axis] + span.start + place.get(axis).map_or(0, |&at| at as u64)
+            });
+            read_exact(self.file, self.start + item * self.typesize as u64, row, "npy")?;
+            advance(&mut place, |axis| lengths[axis]);
+        }
+        Ok(in_order(&c_strides(lengths.iter().copied(), self.typesize), self.is_reversed))
     }
-    Ok(in_order(&c_strides(lengths.iter().copied(), typesize), is_reversed))
 }

@@ -94,6 +94,14 @@ impl ArrayOptions {
         self
     }
 
+    /// How an array with these options is cut up.
+    ///
+    /// # Errors
+    /// As [`Geometry::new`].
+    pub fn geometry(&self) -> Result<Geometry> {
+        Ok(self.resolve()?.0)
+    }
+
     /// The same for other items and another shape.
     pub(super) fn for_items(mut self, shape: &[u64], typesize: usize, dtype: impl Into<String>) -> Self {
         self.shape = shape.to_vec();

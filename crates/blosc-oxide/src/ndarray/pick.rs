@@ -42,6 +42,23 @@ impl Pick {
         Self::List(indices.into_iter().collect())
     }
 
+    /// From what is taken, the items of this range; it must not be empty, and the pick must be inside its axis.
+    pub(super) fn part(&self, range: &Range<u64>) -> Self {
+        match self {
+            Self::All => range.clone().into(),
+            Self::At(index) => Self::At(*index),
+            Self::Steps { start, step, .. } => {
+                let stride = step.unsigned_abs();
+                let (first, last) = (range.start * stride, (range.end - 1) * stride);
+                if *step > 0 {
+                    return Self::steps(start + first, start + last + 1, *step);
+                }
+                Self::steps(start - first, (start - last).checked_sub(1), *step)
+            }
+            Self::List(indices) => Self::List(indices[size(range.start)..size(range.end)].to_vec()),
+        }
+    }
+
     /// The indices at which `mask` is true; it should have the length of the axis.
     #[must_use]
     pub fn mask(mask: &[bool]) -> Self {

@@ -2,8 +2,8 @@
 
 use super::array::NdArray;
 use super::copy::{Dims, c_strides, size};
-use super::pick::{AxisBlock, Pick};
-use super::selection::{Part, Parts, Selection, advance, each_box};
+use super::pick::{AxisBlock, AxisPick, Pick};
+use super::selection::{Part, Parts, Selection, advance, checked, each_box};
 use crate::error::{Result, bail, error};
 use crate::exec::lock;
 use crate::schunk::Parts as ChunkParts;
@@ -76,7 +76,13 @@ impl NdArray {
     /// # Errors
     /// `InvalidArgument` if there is not a pick for each axis or one is outside.
     pub fn slice_shape(&self, picks: &[Pick]) -> Result<Vec<usize>> {
-        Ok(Selection::new(self.geometry(), picks, self.sc.limits())?.shape())
+        let kept = checked(self.geometry(), picks)?.into_iter().filter(|pick| pick.keeps_axis);
+        Ok(kept.map(|pick| pick.count()).collect())
+    }
+
+    /// How many items `picks` take along each axis.
+    pub(super) fn taken(&self, picks: &[Pick]) -> Result<Vec<usize>> {
+        Ok(checked(self.geometry(), picks)?.iter().map(AxisPick::count).collect())
     }
 
     /// Reads a box of items into `out`, in C order, on this thread alone.

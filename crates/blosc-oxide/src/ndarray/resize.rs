@@ -5,14 +5,15 @@
 //! the array changes before all of them are stored, and then shape and chunks change together.
 
 use super::array::NdArray;
-use super::copy::{Plain, c_strides, put_into_blocks, size};
+use super::copy::{Plain, ReadItems, c_strides, copy_items, put_into_blocks, size};
 use super::encode::Filled;
 use super::geometry::Geometry;
+use super::npy::FileItems;
 use super::selection::advance;
 use crate::chunk::Special;
 use crate::error::{Result, bail, error};
 use crate::schunk::{Source, Staged};
-use blosc_kernels::boxes::{Source as Items, copy_box};
+use crate::storage::ReadAt;
 use std::ops::Range;
 
 /// Where the items of a piece come from, by the index of the first.
@@ -42,12 +43,6 @@ struct Piece {
 
 /// One axis of the new shape.
 type AxisPieces = Vec<Piece>;
-
-/// New items, all of them in C order.
-struct Data<'a> {
-    bytes: &'a [u8],
-    strides: Vec<usize>,
-}
 
 /// What a chunk of the new array is.
 enum Plan {
@@ -98,6 +93,27 @@ impl NdArray {
         })
     }
 
+    /// Adds the bytes of a file at the end of `axis`: whole layers, all items in C order. They are read chunk by chunk, so
+    /// that no more of them is in memory than a few chunks for each thread.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), and whatever reading the file reports.
+    pub fn append_from(&mut self, axis: usize, file: &impl ReadAt) -> Result<()> {
+        self.edit(|array| {
+            let end = array.length(axis)?;
+            let shape = array.inserted_shape(axis, file.len()?)?;
+            let typesize = array.geometry().typesize();
+            let items = FileItems { file, start: 0, shape: &shape, typesize, is_reversed: false };
+            array.insert_items(axis, end, shape[axis], &|spans, out, strides| {
+                let mut bytes = Vec::new();
+                let own = items.read(spans, &mut bytes)?;
+                let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+                copy_items(typesize, &lengths, Plain { bytes: &bytes, start: 0, strides: &own }, out, strides);
+                Ok(())
+            })
+        })
+    }
+
     /// Puts `data` in front of the index `at` of `axis`: whole layers, all items in C order. Where neither `at` nor the
     /// number of layers is a multiple of the length of chunks, all chunks behind it are compressed again.
     ///
@@ -113,13 +129,33 @@ impl NdArray {
         if at > old {
             bail!(InvalidArgument, "items are to be put at {at} of axis {axis}, which has {old}");
         }
+        let shape = self.inserted_shape(axis, data.len() as u64)?;
+        let typesize = self.geometry().typesize();
+        let own = c_strides(shape.iter().map(|&length| size(length)), typesize);
+        self.insert_items(axis, at, shape[axis], &|spans, out, strides| {
+            let start = spans.iter().zip(&own).map(|(span, stride)| size(span.start) * stride).sum();
+            let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+            copy_items(typesize, &lengths, Plain { bytes: data, start, strides: &own }, out, strides);
+            Ok(())
+        })
+    }
+
+    /// The shape of so many bytes that are to be put into `axis`.
+    fn inserted_shape(&self, axis: usize, nbytes: u64) -> Result<Vec<u64>> {
         let layer = self.layer_nbytes(axis)?;
-        if layer == 0 || !data.len().is_multiple_of(layer) {
-            bail!(InvalidArgument, "{} bytes are no whole layers of {layer} bytes along axis {axis}", data.len());
+        if layer == 0 || !nbytes.is_multiple_of(layer) {
+            bail!(InvalidArgument, "{nbytes} bytes are no whole layers of {layer} bytes along axis {axis}");
         }
-        let count = (data.len() / layer) as u64;
         let mut shape = self.shape().to_vec();
-        shape[axis] = old.checked_add(count).ok_or_else(|| error!(InvalidArgument, "axis {axis} gets too long"))?;
+        shape[axis] = nbytes / layer;
+        Ok(shape)
+    }
+
+    /// Puts `count` layers, which `read` gives, in front of the index `at` of `axis`.
+    fn insert_items(&mut self, axis: usize, at: u64, count: u64, read: &ReadItems<'_>) -> Result<()> {
+        let mut shape = self.shape().to_vec();
+        let length = shape[axis].checked_add(count);
+        shape[axis] = length.ok_or_else(|| error!(InvalidArgument, "axis {axis} gets too long"))?;
         let geometry = self.geometry().with_shape(&shape)?;
         let mut axes: Vec<AxisPieces> = self.shape().iter().map(|&length| cut_or_extended(length, length)).collect();
         axes[axis] = vec![
@@ -128,9 +164,7 @@ impl NdArray {
             Piece { range: at + count..shape[axis], from: From::Old(at) },
         ];
         axes[axis].retain(|piece| !piece.range.is_empty());
-        let lengths = shape.iter().enumerate().map(|(other, &length)| size(if other == axis { count } else { length }));
-        let strides = c_strides(lengths, geometry.typesize());
-        self.rebuild(geometry, &axes, Some(&Data { bytes: data, strides }))
+        self.rebuild(geometry, &axes, Some(read))
     }
 
     /// Takes the items of `range` along `axis` out.
@@ -210,8 +244,8 @@ impl NdArray {
 
     /// Describes the same chunks in another way.
     fn relabel(&mut self, geometry: Geometry) -> Result<()> {
-        let chunks = (0..self.sc.nchunks()).map(Source::Old).collect();
-        self.become_geometry(geometry, chunks)
+        let kept = self.sc.nchunks();
+        self.become_geometry(geometry, kept, Vec::new())
     }
 
     fn length(&self, axis: usize) -> Result<u64> {
@@ -220,20 +254,20 @@ impl NdArray {
     }
 
     /// The size of the items at one index of an axis.
-    fn layer_nbytes(&self, axis: usize) -> Result<usize> {
+    fn layer_nbytes(&self, axis: usize) -> Result<u64> {
         let others = self.shape().iter().enumerate().filter(|(other, _)| *other != axis);
         let nbytes = others.map(|(_, &length)| length).try_fold(self.geometry().typesize() as u64, u64::checked_mul);
-        let nbytes = nbytes.and_then(|nbytes| usize::try_from(nbytes).ok());
-        nbytes.ok_or_else(|| error!(InvalidArgument, "a layer of axis {axis} is more than memory can hold"))
+        nbytes.ok_or_else(|| error!(InvalidArgument, "a layer of axis {axis} is more than a file can hold"))
     }
 
     /// Becomes an array whose axes are made of these pieces.
-    fn rebuild(&mut self, geometry: Geometry, axes: &[AxisPieces], data: Option<&Data<'_>>) -> Result<()> {
+    fn rebuild(&mut self, geometry: Geometry, axes: &[AxisPieces], data: Option<&ReadItems<'_>>) -> Result<()> {
         self.check_chunks(&geometry)?;
         let old = self.geometry().clone();
-        let plans: Vec<Plan> = (0..geometry.nchunks()).map(|number| plan(&old, &geometry, axes, number)).collect();
-        let composed = plans.iter().enumerate().filter(|(_, plan)| matches!(plan, Plan::Composed));
-        let composed: Vec<u64> = composed.map(|(number, _)| number as u64).collect();
+        let kept = chunks_kept(&old, &geometry, axes);
+        let plans: Vec<Plan> = (kept..geometry.nchunks()).map(|number| plan(&old, &geometry, axes, number)).collect();
+        let composed = (kept..).zip(&plans).filter(|(_, plan)| matches!(plan, Plan::Composed));
+        let composed: Vec<u64> = composed.map(|(number, _)| number).collect();
         let staged = self.encode(&geometry, composed.len(), &|array, which, chunk, scratch| {
             compose(array, &geometry, axes, data, composed[which], chunk, scratch)
         })?;
@@ -244,8 +278,21 @@ impl NdArray {
             Plan::Composed => Source::New(staged.next().unwrap_or(Staged::Special(Special::Zeros))),
         });
         let sources = sources.collect();
-        self.become_geometry(geometry, sources)
+        self.become_geometry(geometry, size(kept), sources)
     }
+}
+
+/// How many chunks at the start are what they were: those before the first change of the first axis, if no other axis
+/// changes.
+fn chunks_kept(old: &Geometry, new: &Geometry, axes: &[AxisPieces]) -> u64 {
+    let (Some(first), Some(&chunk)) = (axes.first().and_then(|pieces| pieces.first()), new.chunks().first()) else {
+        return 0;
+    };
+    if first.from != From::Old(0) || old.shape().get(1..) != new.shape().get(1..) {
+        return 0;
+    }
+    let rows = first.range.end.checked_div(chunk).unwrap_or_default();
+    new.grid().iter().skip(1).fold(rows, |kept, &length| kept.saturating_mul(length))
 }
 
 /// An axis that is cut, or goes on with zeros.
@@ -288,7 +335,7 @@ fn compose(
     array: &NdArray,
     geometry: &Geometry,
     axes: &[AxisPieces],
-    data: Option<&Data<'_>>,
+    data: Option<&ReadItems<'_>>,
     number: u64,
     chunk: &mut [u8],
     scratch: &mut Vec<u8>,
@@ -302,7 +349,7 @@ fn compose(
     let mut which = vec![0; pieces.len()];
     loop {
         let chosen: Vec<&Piece> = pieces.iter().zip(&which).map(|(pieces, &at)| &pieces[at]).collect();
-        put_piece(array, geometry, data, &chosen, &spans, &strides, scratch)?;
+        put_piece(array, data, &chosen, &spans, &strides, scratch)?;
         if !advance(&mut which, |axis| pieces[axis].len()) {
             break;
         }
@@ -315,8 +362,7 @@ fn compose(
 /// Puts a box of items into `out`, which starts with the first item of `spans`.
 fn put_piece(
     array: &NdArray,
-    geometry: &Geometry,
-    data: Option<&Data<'_>>,
+    data: Option<&ReadItems<'_>>,
     pieces: &[&Piece],
     spans: &[Range<u64>],
     strides: &[usize],
@@ -331,16 +377,14 @@ fn put_piece(
         From::Old(first) | From::Data(first) => first,
         From::Zeros => 0,
     };
+    let taken: Vec<Range<u64>> =
+        pieces.iter().map(|piece| first(piece)..first(piece) + (piece.range.end - piece.range.start)).collect();
+    let out = &mut out[start..];
     if !pieces.iter().any(|piece| matches!(piece.from, From::Data(_))) {
-        let taken: Vec<Range<u64>> =
-            pieces.iter().map(|piece| first(piece)..first(piece) + (piece.range.end - piece.range.start)).collect();
-        return array.read_spans(&taken, &mut out[start..], strides);
+        return array.read_spans(&taken, out, strides);
     }
-    let Some(data) = data else { bail!(InvalidArgument, "there is no data for new items") };
-    let from: usize = pieces.iter().zip(&data.strides).map(|(piece, stride)| size(first(piece)) * stride).sum();
-    let shape: Vec<usize> = pieces.iter().map(|piece| size(piece.range.end - piece.range.start)).collect();
-    let signed = |strides: &[usize]| -> Vec<isize> { strides.iter().map(|stride| stride.cast_signed()).collect() };
-    let source = Items { bytes: data.bytes, start: from, strides: &signed(&data.strides) };
-    copy_box(geometry.typesize(), &shape, source, out, start, &signed(strides));
-    Ok(())
+    match data {
+        Some(read) => read(&taken, out, strides),
+        None => bail!(InvalidArgument, "there is no data for new items"),
+    }
 }

@@ -17,12 +17,7 @@ pub(super) struct Selection {
 impl Selection {
     /// Checks `picks`, and finds out what they touch; `limits` bound how many chunks and blocks that can be along an axis.
     pub(super) fn new(geometry: &Geometry, picks: &[Pick], limits: Limits) -> Result<Self> {
-        if picks.len() != geometry.ndim() {
-            bail!(InvalidArgument, "{} picks are given for {} dimensions", picks.len(), geometry.ndim());
-        }
-        let checked = picks.iter().zip(geometry.shape()).enumerate();
-        let checked: Vec<AxisPick> =
-            checked.map(|(axis, (pick, &length))| AxisPick::new(pick, axis, length)).collect::<Result<_>>()?;
+        let checked = checked(geometry, picks)?;
         let counts = checked.iter().map(AxisPick::count);
         let nbytes = if counts.clone().any(|count| count == 0) {
             Some(0)
@@ -87,6 +82,15 @@ impl Selection {
         }
         groups
     }
+}
+
+/// The picks of all axes, checked against their lengths.
+pub(super) fn checked(geometry: &Geometry, picks: &[Pick]) -> Result<Vec<AxisPick>> {
+    if picks.len() != geometry.ndim() {
+        bail!(InvalidArgument, "{} picks are given for {} dimensions", picks.len(), geometry.ndim());
+    }
+    let axes = picks.iter().zip(geometry.shape()).enumerate();
+    axes.map(|(axis, (pick, &length))| AxisPick::new(pick, axis, length)).collect()
 }
 
 /// Hands out the parts of what is taken, each with its own part of the result.
@@ -184,7 +188,8 @@ pub(super) fn each_box(blocks: &[&AxisBlock], strides: &[usize], mut copy: impl 
         for (axis, (block, &stride)) in blocks.iter().zip(strides).enumerate() {
             let span = block.spans[which[axis]];
             found.start += span.from * stride;
-            found.strides[axis] = span.step * stride.cast_signed();
+            // The step of a single item leads nowhere, and may be longer than memory.
+            found.strides[axis] = if span.count == 1 { 0 } else { span.step * stride.cast_signed() };
             found.to[axis] = span.to;
             found.shape[axis] = span.count;
         }

@@ -255,7 +255,7 @@ impl SuperChunk {
                 self.become_variable()?;
             }
         }
-        self.store.arrange(order.iter().map(|&from| Source::Old(from)).collect())?;
+        self.store.arrange(0, order.iter().map(|&from| Source::Old(from)).collect())?;
         self.changed(self.state.nbytes);
         self.starts = OnceLock::new();
         Ok(())

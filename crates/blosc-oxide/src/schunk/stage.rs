@@ -36,10 +36,17 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Makes `sources` the chunks, each of `chunksize` bytes with blocks of `blocksize`. No old chunk may come twice.
-    pub(crate) fn arrange(&mut self, sources: Vec<Source>, chunksize: usize, blocksize: usize) -> Result<()> {
-        let nbytes = sources.len() as u64 * chunksize as u64;
-        self.store.arrange(sources)?;
+    /// Makes `sources` what comes after the first `kept` chunks, each of `chunksize` bytes with blocks of `blocksize`. No
+    /// old chunk may come twice.
+    pub(crate) fn arrange(
+        &mut self,
+        kept: usize,
+        sources: Vec<Source>,
+        chunksize: usize,
+        blocksize: usize,
+    ) -> Result<()> {
+        let nbytes = (kept as u64 + sources.len() as u64) * chunksize as u64;
+        self.store.arrange(kept, sources)?;
         self.set_sizes(chunksize, blocksize);
         self.state.vlblocks = false;
         self.changed(nbytes);

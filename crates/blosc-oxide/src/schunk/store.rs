@@ -114,9 +114,9 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Puts a staged chunk in place of another.
     fn put(&mut self, index: usize, staged: Staged) -> Result<()>;
 
-    /// Makes `sources` the sequence. They have been checked: no old chunk comes twice, and those that do not come are
-    /// taken away.
-    fn arrange(&mut self, sources: Vec<Source>) -> Result<()>;
+    /// Makes `sources` what comes after the first `kept` chunks. They have been checked: no old chunk comes twice, nor one
+    /// of those, and old ones that do not come are taken away.
+    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()>;
 
     /// Gets hold of the sequence before it is changed: nobody else changes it until [`release`](Self::release).
     /// `has_changes` tells whether something has been changed already without holding it.
@@ -321,13 +321,14 @@ impl ChunkStore for MemoryStore {
         Ok(())
     }
 
-    fn arrange(&mut self, sources: Vec<Source>) -> Result<()> {
-        let mut old: Vec<Option<Kept>> = self.chunks.drain(..).map(Some).collect();
+    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
+        let mut old: Vec<Option<Kept>> = self.chunks.drain(kept..).map(Some).collect();
+        self.cbytes -= old.iter().flatten().map(Kept::cbytes).sum::<u64>();
         self.chunks.extend(sources.into_iter().filter_map(|source| match source {
-            Source::Old(index) => old[index].take(),
+            Source::Old(index) => old[index - kept].take(),
             Source::New(staged) => Some(staged.into()),
         }));
-        self.cbytes = self.chunks.iter().map(Kept::cbytes).sum();
+        self.cbytes += self.chunks[kept..].iter().map(Kept::cbytes).sum::<u64>();
         Ok(())
     }
 

@@ -1,0 +1,109 @@
+//! Data that goes out in C order, of any length, without ever being in memory as a whole.
+
+use super::array::NdArray;
+use super::copy::size;
+use super::pick::Pick;
+use super::regions::{Axis, Budget, Region, Regions};
+use crate::error::{Result, bail};
+use std::io::Write;
+use std::ops::Range;
+
+/// How much is in memory at a time.
+const PART_NBYTES: u64 = 32 << 20;
+/// The same for a row of blocks.
+const ROW_NBYTES: u64 = 256 << 20;
+const BUDGET: Budget = Budget { usual: PART_NBYTES, row: ROW_NBYTES };
+
+impl NdArray {
+    /// Writes this range of the bytes of the array, in C order, to `out`; without padding, they are as many as all items
+    /// have. No more than 32 MiB are in memory at a time, or a row of blocks that has up to 256 MiB: each block is decoded
+    /// once then.
+    ///
+    /// ```
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options};
+    /// let array = NdArray::from_data(&ArrayOptions::new(&[2, 3], Options::new(1)), b"abcdef")?;
+    /// let mut out = Vec::new();
+    /// array.write_to(1..array.nbytes(), &mut out)?;
+    /// assert_eq!(out, b"bcdef");
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there are not as many bytes; as reading the chunks, and whatever `out` reports. What came
+    /// before that has been written.
+    pub fn write_to(&self, range: Range<u64>, mut out: impl Write) -> Result<()> {
+        if range.start > range.end || range.end > self.nbytes() {
+            bail!(InvalidArgument, "bytes {range:?} are asked for, the array has {}", self.nbytes());
+        }
+        let all = vec![Pick::All; self.geometry().ndim()];
+        let budget =
+            Budget { usual: PART_NBYTES.min(range.end - range.start), row: ROW_NBYTES.min(range.end - range.start) };
+        let regions = self.regions(&all, budget)?.starting_with(range.start);
+        for region in regions.take_while(|region| region.start < range.end) {
+            let part = self.slice(&parts_of(&all, &region))?;
+            let inside = |byte: u64| size(byte.saturating_sub(region.start)).min(part.len());
+            out.write_all(&part[inside(range.start)..inside(range.end)])?;
+        }
+        Ok(out.flush()?)
+    }
+
+    /// The bytes of the array in C order from `start` on, as many of them as are cheap to get at once; none at the end.
+    ///
+    /// # Errors
+    /// As [`write_to`](Self::write_to).
+    pub fn bytes_from(&self, start: u64) -> Result<Vec<u8>> {
+        let all = vec![Pick::All; self.geometry().ndim()];
+        let Some(region) = self.regions(&all, BUDGET)?.starting_with(start).next() else { return Ok(Vec::new()) };
+        let mut part = self.slice(&parts_of(&all, &region))?;
+        part.drain(..size(start - region.start).min(part.len()));
+        Ok(part)
+    }
+
+    /// How many bytes all items have, without padding.
+    #[must_use]
+    pub fn nbytes(&self) -> u64 {
+        self.geometry().nitems().saturating_mul(self.geometry().typesize() as u64)
+    }
+
+    /// Writes what `picks` take, in C order, to `out`, in as little memory as [`write_to`](Self::write_to).
+    ///
+    /// # Errors
+    /// As [`slice`](Self::slice), and whatever `out` reports. What came before that has been written.
+    pub fn slice_to(&self, picks: &[Pick], mut out: impl Write) -> Result<()> {
+        for region in self.regions(picks, BUDGET)? {
+            out.write_all(&self.slice(&parts_of(picks, &region))?)?;
+        }
+        Ok(out.flush()?)
+    }
+
+    /// What `picks` take, cut into parts.
+    fn regions(&self, picks: &[Pick], budget: Budget) -> Result<Regions> {
+        let geometry = self.geometry();
+        let counts = self.taken(picks)?;
+        let lengths = geometry.chunks().iter().zip(geometry.blocks());
+        let axes = picks.iter().zip(counts).zip(lengths);
+        let axes: Vec<Axis> = axes.map(|((pick, count), (&chunk, &block))| cut(pick, count, chunk, block)).collect();
+        let limits = self.sc.limits();
+        let budget = Budget { usual: limits.at_most(budget.usual), row: limits.at_most(budget.row) };
+        Ok(Regions::new(&axes, geometry.typesize(), budget))
+    }
+}
+
+/// How what is taken of an axis is stored.
+fn cut(pick: &Pick, count: usize, chunk: u64, block: u64) -> Axis {
+    let length = count as u64;
+    match pick {
+        Pick::All => Axis { length, start: 0, chunk, block },
+        Pick::Steps { start, step: 1, .. } => Axis { length, start: *start, chunk, block },
+        Pick::Steps { step, .. } => {
+            let every = step.unsigned_abs().max(1);
+            Axis { length, start: 0, chunk: chunk.div_ceil(every), block: block.div_ceil(every) }
+        }
+        Pick::At(_) | Pick::List(_) => Axis { length, start: 0, chunk: 1, block: 1 },
+    }
+}
+
+/// The picks of a part of what `picks` take.
+fn parts_of(picks: &[Pick], region: &Region) -> Vec<Pick> {
+    picks.iter().zip(&region.spans).map(|(pick, span)| pick.part(span)).collect()
+}

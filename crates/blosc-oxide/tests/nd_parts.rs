@@ -1,0 +1,173 @@
+//! Arrays go out and come in part by part, in bounded memory, as they do whole.
+
+use blosc_oxide::{
+    ArrayOptions, Codec, CodecContext, CodecPlugin, ErrorKind, Frame, FrameOptions, ItemOrder, Limits, MemoryStorage,
+    NdArray, NumpyArray, Options, Pick, Place, Plugins, Result, Threads,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn counted(count: u64, typesize: usize) -> Vec<u8> {
+    (0..count)
+        .flat_map(|item| (0..typesize).map(move |byte| u8::try_from((item * 7 + byte as u64) % 251).unwrap()))
+        .collect()
+}
+
+/// The same array, opened by somebody who allows no more than `limit` bytes at once.
+fn limited(array: &NdArray, limit: usize) -> NdArray {
+    let options = FrameOptions::new(array.super_chunk().options().clone());
+    let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
+    array.super_chunk().copy_to(&mut frame).unwrap();
+    let bytes = frame.to_bytes().unwrap();
+    let options = options.limits(Limits::new().max_allocation(limit));
+    NdArray::from_frame(Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap()).unwrap()
+}
+
+/// An array of items of three bytes, and what it holds.
+fn made(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> (NdArray, Vec<u8>) {
+    let data = counted(shape.iter().product(), 3);
+    let options = ArrayOptions::new(shape, Options::new(3)).chunks(chunks).blocks(blocks);
+    (NdArray::from_data(&options, &data).unwrap(), data)
+}
+
+#[test]
+fn an_array_goes_out_in_parts_as_it_is() {
+    for (shape, chunks, blocks) in [
+        (&[1000][..], &[300][..], &[70][..]),
+        (&[40, 50], &[16, 20], &[8, 5]),
+        (&[9, 11, 13], &[4, 11, 5], &[3, 2, 5]),
+        (&[5, 0, 3], &[2, 2, 2], &[1, 1, 1]),
+        (&[], &[], &[]),
+    ] {
+        let (array, data) = made(shape, chunks, blocks);
+        let array = limited(&array, 8000);
+        let nbytes = data.len() as u64;
+        assert_eq!(array.nbytes(), nbytes);
+        for range in [0..nbytes, 0..0, nbytes..nbytes, nbytes / 3..nbytes / 2, nbytes / 5..nbytes] {
+            let mut out = Vec::new();
+            array.write_to(range.clone(), &mut out).unwrap();
+            let inside = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
+            assert!(out == data[inside], "{shape:?}, {range:?}");
+        }
+        let mut out = Vec::new();
+        loop {
+            let part = array.bytes_from(out.len() as u64).unwrap();
+            if part.is_empty() {
+                break;
+            }
+            out.extend(part);
+        }
+        assert!(out == data, "{shape:?}");
+        let error = array.write_to(0..nbytes + 1, Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    }
+}
+
+#[test]
+fn a_slice_goes_out_in_parts_as_it_is() {
+    let (whole, _) = made(&[60, 50, 4], &[16, 20, 3], &[8, 5, 2]);
+    let array = limited(&whole, 8000);
+    let picks = [
+        Pick::All,
+        Pick::At(7),
+        Pick::from(5..48),
+        Pick::steps(1, 49, 3),
+        Pick::steps(49, None, -1),
+        Pick::steps(45, 3, -7),
+        Pick::list([7, 7, 40, 3, 0]),
+        Pick::from(9..9),
+    ];
+    for first in &picks {
+        for second in &picks {
+            for third in [Pick::All, Pick::At(3), Pick::steps(3, None, -2)] {
+                let picks = [first.clone(), second.clone(), third];
+                let mut out = Vec::new();
+                array.slice_to(&picks, &mut out).unwrap();
+                assert!(out == whole.slice(&picks).unwrap(), "{picks:?}");
+            }
+        }
+    }
+}
+
+/// Keeps two bytes of data that has no others, and counts what is decoded.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl CodecPlugin for Counting {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+        dst[..2].copy_from_slice(&src[..2]);
+        Ok(Some(2))
+    }
+
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        dst.iter_mut().zip(src.iter().cycle()).for_each(|(out, byte)| *out = *byte);
+        Ok(dst.len())
+    }
+}
+
+#[test]
+fn each_block_is_decoded_once_when_an_array_goes_out_in_parts() {
+    let counting = Arc::new(Counting::default());
+    let plugins = Plugins::new().with_codec(200, counting.clone()).unwrap();
+    let compression = Options::new(1).codec(Codec::Plugin(200)).filters([]).plugins(plugins).threads(Threads::serial());
+    let options = ArrayOptions::new(&[128, 128], compression).chunks(&[64, 64]).blocks(&[16, 16]);
+    let item = |row: u8, column: u8| row / 16 * 16 + column / 16 * 2 + column % 2;
+    let data: Vec<u8> = (0..128).flat_map(|row| (0..128).map(move |column| item(row, column))).collect();
+    let array = NdArray::from_data(&options, &data).unwrap();
+    // A row of chunks has 8 KiB, a row of blocks 2 KiB.
+    let array = limited(&array, 7 << 10);
+    counting.0.store(0, Ordering::Relaxed);
+    let mut out = Vec::new();
+    array.write_to(0..array.nbytes(), &mut out).unwrap();
+    assert!(out == data);
+    assert_eq!(counting.0.load(Ordering::Relaxed), 64);
+}
+
+#[test]
+fn an_array_grows_by_what_is_in_a_file() {
+    for axis in 0..3 {
+        for layers in [0, 1, 3, 8] {
+            let shape = [5_u64, 7, 6];
+            let options = ArrayOptions::new(&shape, Options::new(3)).chunks(&[3, 4, 2]).blocks(&[2, 2, 2]);
+            let mut expected = NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap();
+            let mut array = NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap();
+            let layer = shape.iter().product::<u64>() / shape[axis];
+            let data = counted(layer * layers, 3);
+            expected.append(axis, &data).unwrap();
+            array.append_from(axis, &MemoryStorage::new(data)).unwrap();
+            assert_eq!(array.shape(), expected.shape());
+            assert!(array.to_vec().unwrap() == expected.to_vec().unwrap(), "{axis}, {layers}");
+            let error = array.append_from(axis, &MemoryStorage::new(vec![0; 5])).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        }
+    }
+}
+
+#[test]
+fn items_without_a_header_become_an_array_in_either_order() {
+    let data = counted(35, 2);
+    for order in [ItemOrder::C, ItemOrder::Fortran] {
+        let described = NumpyArray::new("<u2", [5, 7], order).unwrap();
+        let options = ArrayOptions::new(&[], Options::new(1)).chunks(&[3, 3]).blocks(&[2, 2]);
+        let file = MemoryStorage::new(data.clone());
+        let array = NdArray::from_plain(Place::Memory, &file, &described, &options).unwrap();
+        let mut npy = Vec::new();
+        described.write_npy_header(&mut npy).unwrap();
+        npy.extend_from_slice(&data);
+        let expected = NdArray::from_npy(Place::Memory, &MemoryStorage::new(npy), &options).unwrap();
+        assert_eq!(array.to_vec().unwrap(), expected.to_vec().unwrap());
+        let short = MemoryStorage::new(data[..69].to_vec());
+        let error = NdArray::from_plain(Place::Memory, &short, &described, &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Truncated);
+    }
+}
+
+#[test]
+fn a_step_longer_than_memory_takes_one_item() {
+    let (array, data) = made(&[10, 4], &[4, 4], &[2, 2]);
+    for step in [i64::MAX, i64::MIN + 1, 1 << 40] {
+        let first = if step > 0 { Pick::steps(2, 10, step) } else { Pick::steps(2, None, step) };
+        assert_eq!(array.slice(&[first, Pick::At(1)]).unwrap(), data[27..30], "{step}");
+    }
+}
