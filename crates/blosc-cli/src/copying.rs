@@ -1,5 +1,6 @@
 //! Chunks that are taken over as they are, where both formats store them alike.
 
+use crate::array;
 use crate::encoding::Recipe;
 use crate::facts::Examined;
 use crate::failure::Outcome;
@@ -36,6 +37,36 @@ pub(crate) fn copy(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<boo
         }
         _ => return Ok(false),
     }
+    Ok(true)
+}
+
+/// Writes an array at `path` with the items of another, in other chunks or compressed in another way; `false` if they are
+/// no array, or become another.
+pub(crate) fn rechunk(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<bool> {
+    let Examined::Array(array) = from else { return Ok(false) };
+    let described = array::description(array, array.shape())?;
+    if recipe.format != FileFormat::B2nd || recipe.array.as_ref() != Some(&described) {
+        return Ok(false);
+    }
+    let options = sink::array_options(recipe, array.shape(), sink::frame_options(recipe));
+    let mut sc = array.copy(path, &options)?.into_super_chunk();
+    // Those of the source have been copied; others have been asked for.
+    for (name, content) in &recipe.metadata.layers {
+        if sc.metalayers().get(name) != Some(content.as_slice()) {
+            if sc.metalayers().get(name).is_some() {
+                sc.metalayers_mut().remove(name)?;
+            }
+            sc.metalayers_mut().add(name, content.as_slice())?;
+        }
+    }
+    for (name, content) in &recipe.metadata.vllayers {
+        match sc.vlmetalayers().get(name)? {
+            Some(there) if there == *content => {}
+            Some(_) => sc.vlmetalayers_mut().update(name, content)?,
+            None => sc.vlmetalayers_mut().add(name, content)?,
+        }
+    }
+    sc.commit()?;
     Ok(true)
 }
 

@@ -4,7 +4,7 @@ use crate::array;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::FileFormat;
-use crate::metadata::Metadata;
+use crate::metadata::{BLP_NAME, Metadata};
 use crate::size;
 use blosc_oxide::bloscpack::{Checksum, NumpyArray, Version};
 use blosc_oxide::{Codec, Compressor, Filter, Format, Limits, MAX_NBYTES, Options, SplitMode, Threads};
@@ -44,11 +44,11 @@ pub(crate) struct Encoding {
     /// When blocks are split into a stream for each byte of an item [default: forward]
     #[arg(long, value_enum)]
     split: Option<SplitArg>,
-    /// How much data a chunk holds [default: 4M; 1M for blp]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
+    /// How much data a chunk holds; of an array, about how much [default: 4M; 1M for blp, 8M for b2nd]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory, conflicts_with = "chunks")]
     pub(crate) chunk_size: Option<usize>,
-    /// How much data a block holds [default: automatic]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
+    /// How much data a block holds; of an array, about how much [default: automatic]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory, conflicts_with = "blocks")]
     block_size: Option<usize>,
     /// Give each chunk a dictionary (lz4, lz4hc, zstd)
     #[arg(long)]
@@ -72,7 +72,7 @@ pub(crate) struct Encoding {
     /// The shape of its blocks
     #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
     pub(crate) blocks: Option<array::Lengths>,
-    /// Add a metalayer with the content of a file; for blp, its metadata
+    /// Add a metalayer with the content of a file; a blp file has one place, called `metadata`, for a JSON text
     #[arg(long, help_heading = "Metadata", value_name = "NAME=FILE", value_parser = parse_named_file)]
     meta: Vec<(String, String)>,
     /// Add a variable-length metalayer with the content of a file
@@ -160,6 +160,10 @@ pub(crate) struct Recipe {
     pub(crate) array: Option<NumpyArray>,
     pub(crate) chunks: Option<Vec<u64>>,
     pub(crate) blocks: Option<Vec<u64>>,
+    /// About how much data a chunk of an array has, if its shape is not given.
+    pub(crate) array_chunk_size: Option<usize>,
+    /// About how much data a block of an array has, if its shape is not given.
+    pub(crate) array_block_size: Option<usize>,
     pub(crate) metadata: Metadata,
     pub(crate) nbytes: Option<u64>,
     pub(crate) threads: Threads,
@@ -189,9 +193,15 @@ impl Encoding {
     }
 
     /// Reads the metadata that was asked for.
-    pub(crate) fn read_metadata(&self, metadata: &mut Metadata) -> Outcome {
+    fn read_metadata(&self, format: FileFormat, metadata: &mut Metadata) -> Outcome {
         for (name, file) in &self.meta {
-            metadata.set_layer(name, fs::read(file).at(file)?);
+            let content = fs::read(file).at(file)?;
+            if format == FileFormat::Blp && name == BLP_NAME {
+                let text = String::from_utf8(content);
+                metadata.json = Some(text.map_err(|_| Failure::usage(format!("{file}: the metadata must be JSON")))?);
+            } else {
+                metadata.set_layer(name, content);
+            }
         }
         for (name, file) in &self.vlmeta {
             metadata.set_vllayer(name, fs::read(file).at(file)?);
@@ -210,7 +220,7 @@ impl Encoding {
         global: &Global,
     ) -> Outcome<Recipe> {
         let threads = global.threads();
-        self.read_metadata(&mut metadata)?;
+        self.read_metadata(format, &mut metadata)?;
         let array = self.array(&metadata, hints, nbytes)?;
         let mut typesize = self.typesize(array.as_ref(), hints, sample);
         let is_ragged = nbytes.is_some_and(|nbytes| !nbytes.is_multiple_of(typesize as u64));
@@ -235,8 +245,7 @@ impl Encoding {
         let options = self.options(format, hints, typesize, codec, level, &filters, &threads);
         let (checksum, has_xxh3) = self.checksum(format, hints)?;
         let chunk_size = self.chunk_size(format, hints, typesize);
-        let chunks = self.chunks.as_ref().map(|lengths| lengths.0.clone()).or_else(|| hints.chunks.clone());
-        let blocks = self.blocks.as_ref().map(|lengths| lengths.0.clone()).or_else(|| hints.blocks.clone());
+        let (chunks, blocks) = self.cells(hints);
         let version = self.blp_version;
         Ok(Recipe {
             format,
@@ -252,11 +261,25 @@ impl Encoding {
             array,
             chunks,
             blocks,
+            array_chunk_size: self.chunk_size,
+            array_block_size: self.block_size,
             metadata,
             nbytes,
             threads,
             limits: global.limits(),
         })
+    }
+
+    /// The shapes of chunks and blocks: those of the source are kept as long as nothing is asked for that they depend on.
+    fn cells(&self, hints: &Hints) -> (Option<Vec<u64>>, Option<Vec<u64>>) {
+        let asked = |lengths: &Option<array::Lengths>| lengths.as_ref().map(|lengths| lengths.0.clone());
+        let keeps_chunks = self.shape.is_none() && self.dtype.is_none() && self.chunk_size.is_none();
+        let keeps_blocks = keeps_chunks && self.chunks.is_none() && self.block_size.is_none();
+        let kept = |keeps: bool, lengths: &Option<Vec<u64>>| lengths.clone().filter(|_| keeps);
+        (
+            asked(&self.chunks).or_else(|| kept(keeps_chunks, &hints.chunks)),
+            asked(&self.blocks).or_else(|| kept(keeps_blocks, &hints.blocks)),
+        )
     }
 
     fn array(&self, metadata: &Metadata, hints: &Hints, nbytes: Option<u64>) -> Outcome<Option<NumpyArray>> {
@@ -266,6 +289,9 @@ impl Encoding {
             return Ok(stored);
         }
         let typesize = self.typesize.map(|size| size as usize).or(hints.typesize).unwrap_or(1);
+        if let (None, Some(dtype), Some(stored)) = (&shape, &self.dtype, &stored) {
+            return array::seen_as(stored, dtype).map(Some);
+        }
         let dtype = self.dtype.clone().or_else(|| stored.as_ref().map(NumpyArray::dtype));
         let dtype = dtype.unwrap_or_else(|| array::default_dtype(typesize));
         array::described(&dtype, shape, nbytes).map(Some)
@@ -326,7 +352,7 @@ impl Encoding {
             .level(level)
             .filters(filters.iter().copied())
             .split(split)
-            .blocksize(self.block_size.or(hints.block_size))
+            .blocksize(self.block_size.or(hints.block_size).filter(|_| format != FileFormat::B2nd))
             .dict(self.dict)
             .format(family)
             .threads(threads.clone())

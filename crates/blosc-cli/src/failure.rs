@@ -1,5 +1,6 @@
 //! How a run can fail, and the exit code that says so.
 
+use crate::terminal::printable;
 use blosc_oxide::{Container, ErrorKind};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -44,23 +45,30 @@ impl Failure {
 
     /// Prints one line and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
+        if let Self::Data(message) | Self::Damaged(message) | Self::Usage(message) = self {
+            tell(message);
+        }
+        ExitCode::from(self.code())
+    }
+
+    fn code(&self) -> u8 {
         match self {
-            Self::ClosedPipe => ExitCode::SUCCESS,
-            Self::Told => ExitCode::from(DATA),
-            Self::ToldUsage => ExitCode::from(USAGE),
-            Self::Data(message) | Self::Damaged(message) => {
-                tell(message);
-                ExitCode::from(DATA)
-            }
-            Self::Usage(message) => {
-                tell(message);
-                ExitCode::from(USAGE)
-            }
+            Self::ClosedPipe => 0,
+            Self::Told | Self::Data(_) | Self::Damaged(_) => DATA,
+            Self::ToldUsage | Self::Usage(_) => USAGE,
+        }
+    }
+
+    /// Reports the failure of one input of several; what is left in `worst` is the one with the highest exit code.
+    pub(crate) fn report_among(self, worst: &mut Outcome) {
+        self.report();
+        if worst.as_ref().map_or_else(Self::code, |()| 0) < self.code() {
+            *worst = Err(self.told());
         }
     }
 
     /// The same after it has been reported: only the exit code is left to tell.
-    pub(crate) fn told(self) -> Self {
+    fn told(self) -> Self {
         if matches!(self, Self::Usage(_)) { Self::ToldUsage } else { Self::Told }
     }
 
@@ -88,12 +96,7 @@ impl Failure {
 
 /// Prints a line to standard error. That it cannot be written is nothing that could be told.
 pub(crate) fn tell(message: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "blosc: {}", one_line(&message.to_string()));
-}
-
-/// Names of files may hold anything, and a message is one line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let _ = writeln!(io::stderr().lock(), "blosc: {}", printable(&message.to_string()));
 }
 
 impl From<blosc_oxide::Error> for Failure {

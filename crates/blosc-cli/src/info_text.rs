@@ -3,6 +3,7 @@
 use crate::encoding::split_name;
 use crate::facts::{ChunkFacts, Examined, Facts, names, ratio, special_name};
 use crate::size;
+use crate::terminal::printable;
 use blosc_oxide::Result;
 use std::fmt::Write as _;
 
@@ -15,9 +16,9 @@ const MAX_LOOKS: u64 = 1024;
 pub(crate) fn summary(name: &str, facts: &Facts) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{name}");
+    let _ = writeln!(text, "{}", printable(name));
     for (label, value) in lines(facts) {
-        let _ = writeln!(text, "  {label:<14}{value}");
+        let _ = writeln!(text, "  {label:<14}{}", printable(&value));
     }
     text
 }

@@ -22,9 +22,35 @@ pub(crate) fn shown(path: &Path) -> String {
 /// What an .npy file starts with.
 const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 
+/// Bytes of any origin, at any position.
+pub(crate) type Bytes = Box<dyn ReadAt>;
+
+/// Plain data.
+pub(crate) struct Data {
+    /// One byte after the other.
+    pub(crate) reader: Box<dyn Read + Send>,
+    /// The same at any position, where it is in a file.
+    pub(crate) file: Option<Bytes>,
+}
+
+impl Data {
+    /// Data that comes as it comes.
+    pub(crate) fn stream(reader: impl Read + Send + 'static) -> Self {
+        Self { reader: Box::new(reader), file: None }
+    }
+
+    /// The data at any position: what is in no file is put into a temporary one.
+    pub(crate) fn into_file(mut self) -> Outcome<Bytes> {
+        match self.file {
+            Some(file) => Ok(file),
+            None => Ok(Box::new(spooled(&mut self.reader)?)),
+        }
+    }
+}
+
 /// Data to be compressed, with what its start tells.
 pub(crate) struct PlainFile {
-    pub(crate) reader: Box<dyn Read + Send>,
+    pub(crate) data: Data,
     pub(crate) sample: Vec<u8>,
     pub(crate) nbytes: Option<u64>,
     pub(crate) array: Option<NumpyArray>,
@@ -36,15 +62,17 @@ impl PlainFile {
         let place = shown(path);
         let mut file = if is_stream(path) { stdin()? } else { File::open(path).at(&place)? };
         let metadata = file.metadata().at(&place)?;
-        let mut nbytes = (metadata.is_file() && !is_stream(path)).then_some(metadata.len());
+        let is_file = metadata.is_file() && !is_stream(path);
+        let mut nbytes = is_file.then_some(metadata.len());
         let mut start = Vec::new();
         (&mut file).take(NPY_MAGIC.len() as u64).read_to_end(&mut start).at(&place)?;
         let mut array = None;
+        let mut offset = 0;
         let mut reader: Box<dyn Read + Send> = if start == NPY_MAGIC {
             let header = NumpyArray::read_npy_header(&mut start.chain(&mut file)).in_data(&place)?;
             if let Some(nbytes) = nbytes {
-                let behind = nbytes.saturating_sub(file.stream_position().at(&place)?);
-                check_npy(&header, behind).in_data(&place)?;
+                offset = file.stream_position().at(&place)?;
+                check_npy(&header, nbytes.saturating_sub(offset)).in_data(&place)?;
             }
             nbytes = Some(header.nbytes());
             let items = Items { inner: file, left: header.nbytes(), nbytes: header.nbytes() };
@@ -55,7 +83,8 @@ impl PlainFile {
         };
         let sample = read_sample(&mut reader).at(&place)?;
         let reader = Box::new(Cursor::new(sample.clone()).chain(reader));
-        Ok(Self { reader, sample, nbytes, array })
+        let file = if is_file { Some(part(Box::new(FileStorage::open(path).at(&place)?), offset)) } else { None };
+        Ok(Self { data: Data { reader, file }, sample, nbytes, array })
     }
 }
 
@@ -110,8 +139,29 @@ fn read_sample(reader: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
     Ok(sample)
 }
 
+/// What is behind an offset.
+pub(crate) fn part(bytes: Bytes, offset: u64) -> Bytes {
+    if offset == 0 { bytes } else { Box::new(Part { bytes, offset }) }
+}
+
+struct Part {
+    bytes: Bytes,
+    offset: u64,
+}
+
+impl ReadAt for Part {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.len()?.saturating_sub(self.offset))
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let position = position.checked_add(self.offset).ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.bytes.read_at(position, buffer)
+    }
+}
+
 /// Bytes that can be read at any position. What comes through a pipe is put into a temporary file first.
-pub(crate) fn random(path: &Path) -> Outcome<Box<dyn ReadAt>> {
+pub(crate) fn random(path: &Path) -> Outcome<Bytes> {
     if !is_stream(path) {
         return Ok(Box::new(FileStorage::open(path).at_path(path)?));
     }
@@ -124,7 +174,7 @@ pub(crate) fn random(path: &Path) -> Outcome<Box<dyn ReadAt>> {
 
 /// Puts all that comes out of `reader` into a file that is gone when it is closed.
 pub(crate) fn spooled(reader: &mut impl Read) -> Outcome<FileStorage> {
-    let scratch = Output::scratch();
+    let scratch = Output::scratch()?;
     let mut file = scratch.create()?;
     io::copy(reader, &mut file).at("standard input")?;
     // The file lives on while it is open; where an open file cannot be removed, it is removed at the end.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod changing;
 mod cli;
 mod commands;
 mod copying;
@@ -18,7 +19,6 @@ mod progress;
 mod reading;
 mod sink;
 mod size;
-mod slabs;
 mod source;
 mod terminal;
 mod tree;

@@ -7,6 +7,8 @@ use blosc_oxide::{Frame, NdArray, NumpyArray, PackedSpecial, SuperChunk};
 
 /// The metalayer that holds what is metadata in a Bloscpack file: a JSON text, often the description of an array.
 pub(crate) const JSON_LAYER: &str = "bloscpack";
+/// What the metadata of a Bloscpack file is called on the command line, where everything has a name.
+pub(crate) const BLP_NAME: &str = "metadata";
 /// The one variable-length metalayer that early frames and packed super-chunks have a place for.
 pub(crate) const USER_LAYER: &str = "usermeta";
 /// What a packed super-chunk has besides, if it is no JSON.

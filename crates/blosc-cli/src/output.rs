@@ -1,58 +1,68 @@
-//! Where results go: a temporary file or directory beside the target, renamed when all is there, or standard output.
+//! Where results go: a hidden directory beside the target, out of which they are renamed when all is there, or standard
+//! output.
 
 use crate::failure::{At, Failure, Outcome};
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
 /// The exit code of a program that Ctrl-C has ended, as shells have it.
 const INTERRUPTED: i32 = 130;
+/// How often another name is tried for a directory, if there is one of that name.
+const NAMES: usize = 100;
 
-/// What must be removed if the program is interrupted.
+/// The directories that must be removed if the program is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static HANDLER: Once = Once::new();
 
 /// A file or directory that is being made. Dropping it removes what there is.
 #[derive(Debug)]
 pub(crate) struct Output {
+    /// A directory that nobody else can look into.
+    room: PathBuf,
     temporary: PathBuf,
     target: Option<PathBuf>,
     is_forced: bool,
+    permissions: Option<Permissions>,
 }
 
 impl Output {
     /// What will be at `target`, where there must be nothing yet unless `is_forced`.
     pub(crate) fn to(target: &Path, is_forced: bool) -> Outcome<Self> {
         check_free(target, is_forced)?;
-        let name = target
-            .file_name()
-            .ok_or_else(|| Failure::usage(format!("{}: this is no name of a file", target.display())))?;
+        if target.file_name().is_none() {
+            return Err(Failure::usage(format!("{}: this is no name of a file", target.display())));
+        }
         let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !parent.is_dir() {
             return Err(Failure::usage(format!("{}: there is no such directory; make it first", parent.display())));
         }
-        Ok(Self::unfinished(parent, &name.to_string_lossy(), Some(target.to_owned()), is_forced))
+        Self::unfinished(parent, Some(target.to_owned()), is_forced)
     }
 
     /// A file that is needed for a while only.
-    pub(crate) fn scratch() -> Self {
-        Self::unfinished(&std::env::temp_dir(), "blosc", None, true)
+    pub(crate) fn scratch() -> Outcome<Self> {
+        Self::unfinished(&std::env::temp_dir(), None, true)
     }
 
-    fn unfinished(directory: &Path, name: &str, target: Option<PathBuf>, is_forced: bool) -> Self {
+    fn unfinished(directory: &Path, target: Option<PathBuf>, is_forced: bool) -> Outcome<Self> {
         HANDLER.call_once(|| {
             // Without a handler an interrupted run leaves a temporary file behind; that is no reason not to run.
-            let _ = ctrlc::set_handler(|| {
-                remove_unfinished();
-                std::process::exit(INTERRUPTED);
-            });
+            let _ = ctrlc::set_handler(end_interrupted);
         });
         let mut unfinished = lock();
-        let number = next_number();
-        let temporary = directory.join(format!(".{name}.{}-{number}.tmp", std::process::id()));
-        unfinished.push(temporary.clone());
-        Self { temporary, target, is_forced }
+        let room = make_room(directory)?;
+        unfinished.push(room.clone());
+        Ok(Self { temporary: room.join("new"), room, target, is_forced, permissions: None })
+    }
+
+    /// The same, to be read and written by those who can read and write the file at `path`, as other compressors do it.
+    pub(crate) fn like(mut self, path: &Path) -> Self {
+        let in_directory = path.join("chunks.b2frame");
+        let path = if path.is_dir() { &in_directory } else { path };
+        self.permissions = path.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.permissions());
+        self
     }
 
     /// Where to write.
@@ -73,29 +83,73 @@ impl Output {
     /// Makes what was written appear at the target.
     pub(crate) fn finish(self) -> Outcome {
         let Some(target) = &self.target else { return Ok(()) };
+        if let Some(permissions) = &self.permissions {
+            permit(&self.temporary, permissions).at_path(target)?;
+        }
+        // Whoever interrupts the program waits until there is one or the other.
+        let _unfinished = lock();
         // Somebody else may have been faster.
         check_free(target, self.is_forced)?;
         let there = target.symlink_metadata().ok();
         let is_in_the_way = there.is_some_and(|there| there.is_dir() || self.temporary.is_dir());
         // A directory cannot be replaced in one step: the old one is kept until the new one is there.
-        let old = is_in_the_way.then(|| self.temporary.with_extension("old"));
-        if let Some(old) = &old {
-            fs::rename(target, old).at_path(target)?;
+        let old = self.room.join("old");
+        if is_in_the_way {
+            fs::rename(target, &old).at_path(target)?;
         }
-        fs::rename(&self.temporary, target).at_path(target)?;
-        forget(&self.temporary);
-        if let Some(old) = &old {
-            remove(old);
-        }
-        Ok(())
+        fs::rename(&self.temporary, target).at_path(target).inspect_err(|_| {
+            if is_in_the_way {
+                // If it cannot go back, the failure that is told is still the first one.
+                let _ = fs::rename(&old, target);
+            }
+        })
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if forget(&self.temporary) {
-            remove(&self.temporary);
+        remove(&self.room);
+        lock().retain(|other| other != &self.room);
+    }
+}
+
+/// Makes a directory that nobody else can look into.
+fn make_room(directory: &Path) -> Outcome<PathBuf> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let mut made = Err(io::ErrorKind::AlreadyExists.into());
+    for _ in 0..NAMES {
+        let room = directory.join(format!(".blosc-{}-{}.tmp", std::process::id(), next_number()));
+        made = builder.create(&room);
+        match &made {
+            Ok(()) => return Ok(room),
+            // Another process had our number once and was killed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) => break,
         }
+    }
+    made.map(|()| directory.to_owned()).at_path(directory)
+}
+
+/// Gives a file, or a directory and all files in it, these permissions. Who may read a directory may enter it.
+fn permit(path: &Path, permissions: &Permissions) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = permissions.mode() & 0o777;
+        if !path.is_dir() {
+            return fs::set_permissions(path, Permissions::from_mode(mode));
+        }
+        for entry in fs::read_dir(path)? {
+            fs::set_permissions(entry?.path(), Permissions::from_mode(mode))?;
+        }
+        fs::set_permissions(path, Permissions::from_mode(mode | (mode & 0o444) >> 2))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, permissions);
+        Ok(())
     }
 }
 
@@ -168,21 +222,19 @@ fn next_number() -> u64 {
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
 
-/// Whether `path` was still unfinished.
-fn forget(path: &Path) -> bool {
-    let mut unfinished = lock();
-    let before = unfinished.len();
-    unfinished.retain(|other| other != path);
-    unfinished.len() < before
-}
-
-fn remove_unfinished() {
-    for path in lock().iter() {
-        remove(path);
+/// Removes what is unfinished, and ends the program.
+fn end_interrupted() {
+    // Held to the end: nothing new is begun, and nothing is half renamed.
+    let unfinished = lock();
+    for room in unfinished.iter() {
+        // Under another name, so that those who are still writing find no place for more.
+        let gone = room.with_extension("gone");
+        remove(if fs::rename(room, &gone).is_ok() { &gone } else { room });
     }
+    std::process::exit(INTERRUPTED);
 }
 
 fn remove(path: &Path) {
     // What is not there need not be removed, and nobody is left to tell about the rest.
-    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let _ = fs::remove_dir_all(path);
 }

@@ -1,7 +1,9 @@
 //! How far long work has come: a line on the terminal, rewritten some times a second.
 
+use crate::input::{Bytes, Data};
 use crate::size;
 use crate::terminal;
+use blosc_oxide::ReadAt;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,8 +46,14 @@ impl Progress {
     }
 
     /// `inner`, whose bytes count when they are read.
-    pub(crate) fn reading<R>(&self, inner: R) -> Counted<R> {
+    fn reading<R>(&self, inner: R) -> Counted<R> {
         Counted { inner, done: Arc::clone(&self.done) }
+    }
+
+    /// `data`, whose bytes count in either way of reading them.
+    pub(crate) fn reading_data(&self, data: Data) -> Data {
+        let file = data.file.map(|file| -> Bytes { Box::new(self.reading(file)) });
+        Data { reader: Box::new(self.reading(data.reader)), file }
     }
 
     /// `inner`, whose bytes count when they are written.
@@ -124,6 +132,18 @@ impl<I> Counted<I> {
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.inner.read(buffer).map(|count| self.add(count))
+    }
+}
+
+impl<R: ReadAt> ReadAt for Counted<R> {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.inner.read_at(position, buffer)?;
+        self.add(buffer.len());
+        Ok(())
     }
 }
 

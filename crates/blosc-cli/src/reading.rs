@@ -1,7 +1,6 @@
 //! The plain data of a file of any format: all of it or a part, in order, never all at once.
 
 use crate::facts::Examined;
-use crate::slabs::Slabs;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::{Decompressor, NdArray, Result};
 use std::io::{self, Read, Write};
@@ -9,8 +8,6 @@ use std::ops::Range;
 
 /// How much is asked of a file at a time.
 const PIECE: usize = 8 << 20;
-/// How much of an array may be in memory at a time.
-const SLAB: u64 = 64 << 20;
 
 /// The data of a file.
 #[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
@@ -33,7 +30,7 @@ impl Plain {
     /// How much data there is.
     pub(crate) fn nbytes(&self) -> Result<u64> {
         Ok(match self {
-            Self::Array(array) => array.geometry().nitems().saturating_mul(array.geometry().typesize() as u64),
+            Self::Array(array) => array.nbytes(),
             Self::Flat(Source::Chunk(chunk)) => chunk.header.nbytes() as u64,
             Self::Flat(Source::Frame(frame)) => frame.nbytes(),
             Self::Flat(Source::Packed(packed)) => packed.nbytes()?,
@@ -44,10 +41,7 @@ impl Plain {
     /// Writes everything to `out`.
     pub(crate) fn write_to(&self, mut out: impl Write + Send) -> Result<()> {
         match self {
-            Self::Array(array) => {
-                let slabs = Slabs::new(array.geometry(), SLAB);
-                slabs.all().try_for_each(|slab| Ok(out.write_all(&array.slice(&slab.picks)?)?))
-            }
+            Self::Array(array) => array.write_to(0..array.nbytes(), out),
             Self::Flat(Source::Chunk(chunk)) => Ok(out.write_all(&chunk.decompress()?)?),
             Self::Flat(Source::Frame(frame)) => frame.write_to(0..frame.nbytes(), out),
             Self::Flat(Source::Packed(packed)) => packed.chunks().try_for_each(|data| Ok(out.write_all(&data?)?)),
@@ -57,27 +51,18 @@ impl Plain {
 
     /// Writes a range of bytes to `out`.
     pub(crate) fn write_range(&self, range: Range<u64>, mut out: impl Write + Send) -> Result<()> {
-        if let Self::Flat(Source::Frame(frame)) = self {
-            return frame.write_to(range, out);
-        }
+        let source = match self {
+            Self::Array(array) => return array.write_to(range, out),
+            Self::Flat(Source::Frame(frame)) => return frame.write_to(range, out),
+            Self::Flat(source) => source,
+        };
         let mut at = range.start;
         while at < range.end {
             let end = range.end.min(at.saturating_add(PIECE as u64));
-            out.write_all(&self.bytes(at..end)?)?;
+            out.write_all(&bytes(source, at..end)?)?;
             at = end;
         }
         Ok(())
-    }
-
-    /// A range of bytes that is short enough for memory.
-    fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>> {
-        match self {
-            Self::Array(array) => array_bytes(array, range),
-            Self::Flat(Source::Chunk(chunk)) => chunk.bytes(range),
-            Self::Flat(Source::Frame(frame)) => frame.bytes(range),
-            Self::Flat(Source::Packed(packed)) => packed.bytes(range),
-            Self::Flat(Source::Bloscpack(file)) => file.read_range(range),
-        }
     }
 
     /// The data as something to be read from.
@@ -113,16 +98,14 @@ impl ChunkFile {
     }
 }
 
-/// The part of the slabs that is wanted.
-fn array_bytes(array: &NdArray, range: Range<u64>) -> Result<Vec<u8>> {
-    let mut data = Vec::new();
-    for slab in Slabs::new(array.geometry(), SLAB).covering(range.clone()) {
-        let bytes = array.slice(&slab.picks)?;
-        let end = slab.start + bytes.len() as u64;
-        let inside = |position: u64| usize::try_from(position.clamp(slab.start, end) - slab.start).unwrap_or(0);
-        data.extend_from_slice(&bytes[inside(range.start)..inside(range.end)]);
+/// A range of bytes that is short enough for memory.
+fn bytes(source: &Source, range: Range<u64>) -> Result<Vec<u8>> {
+    match source {
+        Source::Chunk(chunk) => chunk.bytes(range),
+        Source::Frame(frame) => frame.bytes(range),
+        Source::Packed(packed) => packed.bytes(range),
+        Source::Bloscpack(file) => file.read_range(range),
     }
-    Ok(data)
 }
 
 /// The data of a file, read piece by piece.
@@ -138,15 +121,9 @@ impl PlainReader {
     /// Gets the next piece: as much as is cheap to get.
     fn refill(&mut self) -> Result<()> {
         self.piece = match &self.plain {
-            Plain::Array(array) => {
-                let slabs = Slabs::new(array.geometry(), SLAB);
-                match slabs.covering(self.at..self.nbytes).next() {
-                    Some(slab) => array.slice(&slab.picks)?,
-                    None => Vec::new(),
-                }
-            }
+            Plain::Array(array) => array.bytes_from(self.at)?,
             Plain::Flat(Source::Chunk(chunk)) => chunk.decompress()?,
-            flat @ Plain::Flat(_) => flat.bytes(self.at..self.nbytes.min(self.at.saturating_add(PIECE as u64)))?,
+            Plain::Flat(source) => bytes(source, self.at..self.nbytes.min(self.at.saturating_add(PIECE as u64)))?,
         };
         self.at = self.at.saturating_add(self.piece.len() as u64);
         self.used = 0;

@@ -4,25 +4,35 @@ use crate::array;
 use crate::encoding::Recipe;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::FileFormat;
+use crate::input::Data;
 use crate::metadata::{JSON_LAYER, Metadata, USER_LAYER};
 use crate::output::Output;
 use blosc_oxide::bloscpack::{BloscpackOptions, BloscpackWriter, NumpyArray};
 use blosc_oxide::{
     ArrayOptions, Compressor, Durability, EarlyFrame, ErrorKind, FileStorage, Frame, FrameLayout, FrameOptions,
-    MAX_NBYTES, NdArray, PackedOptions, PackedSpecial, PackedWriter, Result, SuperChunk,
+    Geometry, ItemOrder, MAX_NBYTES, NdArray, PackedOptions, PackedSpecial, PackedWriter, ReadAt, Result, SuperChunk,
 };
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
-/// Plain data.
-pub(crate) type Data<'a> = Box<dyn Read + Send + 'a>;
+/// What is said about data besides itself, where a format has no place for it.
+const DESCRIPTION: &str = "the description of the data";
+/// How much of a stream is kept until there are whole chunks of an array.
+const ROW_NBYTES: u64 = 256 << 20;
+
+/// What can be read one byte after the other.
+type Stream = Box<dyn Read + Send>;
 
 /// Writes a new file at `path`.
-pub(crate) fn write(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+pub(crate) fn write(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
+    if recipe.format == FileFormat::B2nd {
+        return write_array(recipe, data, path);
+    }
+    let data = data.reader;
     match recipe.format {
-        FileFormat::B2frame | FileFormat::Sframe => write_frame(recipe, data, path),
-        FileFormat::B2nd => write_array(recipe, data, path),
+        FileFormat::B2frame | FileFormat::Sframe | FileFormat::B2nd => write_frame(recipe, data, path),
         FileFormat::Blp => write_bloscpack(recipe, data, path),
         FileFormat::Chunk | FileFormat::Blosc1 => write_chunk(recipe, data, path),
         FileFormat::Packed => write_packed(recipe, data, path),
@@ -32,9 +42,9 @@ pub(crate) fn write(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
 }
 
 /// Writes a Bloscpack file to a stream.
-pub(crate) fn stream(recipe: &Recipe, data: Data<'_>, out: impl Write) -> Outcome {
+pub(crate) fn stream(recipe: &Recipe, data: Data, out: impl Write) -> Outcome {
     let mut writer = BloscpackWriter::to_stream(out, &bloscpack_options(recipe))?;
-    writer.push_all(data)?;
+    writer.push_all(data.reader)?;
     writer.finish()?;
     Ok(())
 }
@@ -61,7 +71,7 @@ pub(crate) fn build(
     Ok(())
 }
 
-fn write_frame(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+fn write_frame(recipe: &Recipe, data: Stream, path: &Path) -> Outcome {
     build(path, frame_options(recipe), recipe, |sc| {
         sc.extend_from(data, recipe.chunk_size)?;
         add_vllayers(sc, &recipe.metadata, true)
@@ -78,30 +88,76 @@ pub(crate) fn add_vllayers(sc: &mut SuperChunk, metadata: &Metadata, has_json: b
     Ok(())
 }
 
-fn write_array(recipe: &Recipe, mut data: Data<'_>, path: &Path) -> Outcome {
-    let array = described_array(recipe)?;
-    let mut options = ArrayOptions::new(array.shape(), recipe.options.clone())
-        .frame(with_layers(frame_options(recipe), &recipe.metadata));
+/// How an array of this shape is made.
+pub(crate) fn array_options(recipe: &Recipe, shape: &[u64], frame: FrameOptions) -> ArrayOptions {
+    let mut options = ArrayOptions::new(shape, recipe.options.clone()).frame(frame);
     if let Some(chunks) = &recipe.chunks {
         options = options.chunks(chunks);
     }
     if let Some(blocks) = &recipe.blocks {
         options = options.blocks(blocks);
     }
-    let wrong =
-        |how: &str| Failure::usage(format!("an array of {} bytes is described, there are {how}", array.nbytes()));
-    let mut header = Vec::new();
-    array.write_npy_header(&mut header)?;
-    let made = NdArray::from_npy_stream(path, Cursor::new(header).chain(&mut data), &options);
-    let target =
-        made.map_err(|error| if error.kind() == ErrorKind::Truncated { wrong("fewer") } else { error.into() })?;
-    if data.read(&mut [0])? > 0 {
-        return Err(wrong("more"));
+    if let Some(nbytes) = recipe.array_chunk_size {
+        options = options.chunk_nbytes(nbytes);
     }
+    if let Some(nbytes) = recipe.array_block_size {
+        options = options.block_nbytes(nbytes);
+    }
+    options
+}
+
+fn write_array(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
+    let array = described_array(recipe)?;
+    let frame = with_layers(frame_options(recipe), &recipe.metadata);
+    let options = array_options(recipe, array.shape(), frame);
+    let target = if data.file.is_some() || row_of_chunks(&options.geometry()?, array.order()) > ROW_NBYTES {
+        let file = data.into_file()?;
+        check_length(&array, file.len()?)?;
+        NdArray::from_plain(path, &file, &array, &options)?
+    } else {
+        stream_array(data.reader, &array, &options, path)?
+    };
     let mut sc = target.into_super_chunk();
     add_vllayers(&mut sc, &recipe.metadata, recipe.metadata.array().is_none())?;
     sc.commit()?;
     Ok(())
+}
+
+/// Chunks are put together from what comes out of a stream.
+fn stream_array(mut data: Stream, array: &NumpyArray, options: &ArrayOptions, path: &Path) -> Outcome<NdArray> {
+    let mut header = Vec::new();
+    array.write_npy_header(&mut header)?;
+    let made = NdArray::from_npy_stream(path, Cursor::new(header).chain(&mut data), options);
+    let made = made.map_err(|error| match error.kind() {
+        ErrorKind::Truncated => wrong_length(array, "fewer"),
+        _ => error.into(),
+    })?;
+    if data.read(&mut [0])? > 0 {
+        return Err(wrong_length(array, "more"));
+    }
+    Ok(made)
+}
+
+/// How much data comes until the first chunks of an array are whole.
+fn row_of_chunks(geometry: &Geometry, order: ItemOrder) -> u64 {
+    let whole = geometry.nitems().saturating_mul(geometry.typesize() as u64);
+    let outer = if order == ItemOrder::C { 0 } else { geometry.ndim().saturating_sub(1) };
+    match (geometry.shape().get(outer), geometry.chunks().get(outer)) {
+        (Some(&length), Some(&chunk)) if length > 0 => (whole / length).saturating_mul(chunk.min(length)),
+        _ => whole,
+    }
+}
+
+fn check_length(array: &NumpyArray, nbytes: u64) -> Outcome {
+    match nbytes.cmp(&array.nbytes()) {
+        Ordering::Less => Err(wrong_length(array, "fewer")),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(wrong_length(array, "more")),
+    }
+}
+
+fn wrong_length(array: &NumpyArray, how: &str) -> Failure {
+    Failure::usage(format!("an array of {} bytes is described, there are {how}", array.nbytes()))
 }
 
 /// The array as it was described; else all items in one row.
@@ -127,7 +183,7 @@ pub(crate) fn bloscpack_options(recipe: &Recipe) -> BloscpackOptions {
     options
 }
 
-fn write_bloscpack(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+fn write_bloscpack(recipe: &Recipe, data: Stream, path: &Path) -> Outcome {
     let mut storage = FileStorage::create_new(path)?;
     let mut writer = BloscpackWriter::to_storage(&mut storage, &bloscpack_options(recipe))?;
     writer.push_all(data)?;
@@ -135,7 +191,7 @@ fn write_bloscpack(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
     Ok(())
 }
 
-fn write_chunk(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
+fn write_chunk(recipe: &Recipe, data: Stream, path: &Path) -> Outcome {
     let mut plain = Vec::new();
     data.take(MAX_NBYTES as u64 + 1).read_to_end(&mut plain)?;
     if plain.len() > MAX_NBYTES {
@@ -148,7 +204,7 @@ fn write_chunk(recipe: &Recipe, data: Data<'_>, path: &Path) -> Outcome {
     Ok(())
 }
 
-fn write_packed(recipe: &Recipe, mut data: Data<'_>, path: &Path) -> Outcome {
+fn write_packed(recipe: &Recipe, mut data: Stream, path: &Path) -> Outcome {
     let mut options = PackedOptions::new(recipe.typesize)
         .codec(recipe.codec)
         .level(recipe.level)
@@ -176,8 +232,8 @@ fn write_packed(recipe: &Recipe, mut data: Data<'_>, path: &Path) -> Outcome {
 }
 
 /// Early frames are written from a frame of today.
-fn write_early(recipe: &Recipe, format: EarlyFrame, data: Data<'_>, path: &Path) -> Outcome {
-    let scratch = Output::scratch();
+fn write_early(recipe: &Recipe, format: EarlyFrame, data: Stream, path: &Path) -> Outcome {
+    let scratch = Output::scratch()?;
     let mut frame = Frame::create(scratch.path(), with_layers(frame_options(recipe), &recipe.metadata))?;
     frame.extend_from(data, recipe.chunk_size)?;
     if let Some(json) = &recipe.metadata.json {
@@ -212,9 +268,13 @@ impl Recipe {
             FileFormat::FrameBeta5 => names(vllayers, USER_LAYER),
             FileFormat::FrameBeta1 => names(vllayers, ""),
             FileFormat::Packed => [names(layers, ""), names(vllayers, USER_LAYER)].concat(),
-            FileFormat::Blp => [names(layers, ""), names(vllayers, "")].concat(),
+            FileFormat::Blp => {
+                let is_described = json.is_some() || self.array.is_some();
+                let described = (is_described && self.blp_metadata().is_none()).then(|| DESCRIPTION.to_owned());
+                [names(layers, ""), names(vllayers, ""), described.into_iter().collect()].concat()
+            }
             FileFormat::Chunk | FileFormat::Blosc1 => {
-                let json = json.iter().map(|_| "the description of the data".to_owned()).collect();
+                let json = json.iter().map(|_| DESCRIPTION.to_owned()).collect();
                 [names(layers, ""), names(vllayers, ""), json].concat()
             }
         }

@@ -3,17 +3,13 @@
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat};
-use crate::input;
+use crate::input::{self, Bytes};
 use blosc_oxide::bloscpack::ReadOptions;
 use blosc_oxide::{
     Bloscpack, Chunk, Container, Frame, FrameOptions, Header, Limits, NdArray, Options, PackedSuperChunk, ReadAt,
     Threads,
 };
-use std::io;
 use std::path::Path;
-
-/// Bytes of any origin.
-type Bytes = Box<dyn ReadAt>;
 
 /// An open file.
 #[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
@@ -117,7 +113,7 @@ impl Opening {
     }
 
     fn part(&self, bytes: Bytes) -> Bytes {
-        if self.offset == 0 { bytes } else { Box::new(Part { bytes, offset: self.offset }) }
+        input::part(bytes, self.offset)
     }
 }
 
@@ -155,22 +151,5 @@ impl Source {
             Self::Frame(frame) if format::is_array(&frame) => Ok(Ok(NdArray::from_super_chunk(frame.into_inner())?)),
             other => Ok(Err(other)),
         }
-    }
-}
-
-/// What is behind an offset.
-struct Part {
-    bytes: Bytes,
-    offset: u64,
-}
-
-impl ReadAt for Part {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.len()?.saturating_sub(self.offset))
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let position = position.checked_add(self.offset).ok_or(io::ErrorKind::UnexpectedEof)?;
-        self.bytes.read_at(position, buffer)
     }
 }

@@ -99,3 +99,91 @@ fn an_npy_file_of_items_with_another_type_than_their_size_can_be_read() {
         assert_eq!(fs::read(scratch.join("out.npy")).unwrap(), npy("|V4", "(30,)", &ramp(6000)[4 * 5970..]));
     }
 }
+
+fn facts(scratch: &Scratch, name: &str) -> String {
+    String::from_utf8(run(scratch, &["info", "--json", name]).stdout).unwrap()
+}
+
+#[test]
+fn converting_to_other_chunks_chooses_blocks_anew_and_keeps_everything_else() {
+    let scratch = Scratch::new();
+    cube(&scratch);
+    assert!(run(&scratch, &["meta", "set", "cube.b2nd", "unit", "kelvin"]).status.success());
+    assert!(run(&scratch, &["meta", "set", "cube.b2nd", "fixed", "abc", "--fixed"]).status.success());
+    scratch.write("other", b"celsius and more");
+    let convert = ["convert", "cube.b2nd", "out.b2nd", "--chunks", "2,3,4", "--meta", "fixed=other"];
+    assert!(run(&scratch, &convert).status.success());
+    let found = facts(&scratch, "out.b2nd");
+    assert!(found.contains("\"chunks\": [2, 3, 4]") && found.contains("\"blocks\": [2, 3, 4]"), "{found}");
+    assert!(found.contains("\"dtype\": \"<i4\"") && found.contains("\"shape\": [10, 20, 30]"), "{found}");
+    assert_eq!(run(&scratch, &["cat", "out.b2nd"]).stdout, ramp(6000));
+    assert_eq!(run(&scratch, &["meta", "get", "out.b2nd", "unit"]).stdout, b"kelvin");
+    assert_eq!(run(&scratch, &["meta", "get", "out.b2nd", "fixed"]).stdout, b"celsius and more");
+}
+
+#[test]
+fn another_type_keeps_the_shape() {
+    let scratch = Scratch::new();
+    cube(&scratch);
+    for (dtype, shape) in [("<f4", "[10, 20, 30]"), ("<i2", "[10, 20, 60]"), ("<f8", "[10, 20, 15]")] {
+        for (source, command) in [("cube.b2nd", "convert"), ("cube.npy", "compress")] {
+            let arguments = [command, source, "out.b2nd", "--force", "--dtype", dtype];
+            let output = run(&scratch, &arguments);
+            assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+            let found = facts(&scratch, "out.b2nd");
+            assert!(found.contains(&format!("\"shape\": {shape}")), "{arguments:?}: {found}");
+            assert_eq!(run(&scratch, &["cat", "out.b2nd"]).stdout, ramp(6000));
+        }
+    }
+    let line = assert_fails(&run(&scratch, &["convert", "cube.b2nd", "x.b2nd", "--dtype", "|V7"]), 2, "odd");
+    assert!(line.contains("--shape"), "{line}");
+}
+
+#[test]
+fn the_sizes_of_chunks_and_blocks_count_for_arrays_too() {
+    let scratch = Scratch::new();
+    cube(&scratch);
+    let sizes = ["c", "cube.npy", "out.b2nd", "--chunk-size", "6000", "--block-size", "1500"];
+    assert!(run(&scratch, &sizes).status.success());
+    let found = facts(&scratch, "out.b2nd");
+    assert!(found.contains("\"chunks\": [10, 10, 16]") && found.contains("\"blocks\": [5, 5, 8]"), "{found}");
+    let convert = ["convert", "cube.b2nd", "out.b2nd", "--force", "--block-size", "1500"];
+    assert!(run(&scratch, &convert).status.success());
+    let found = facts(&scratch, "out.b2nd");
+    assert!(found.contains("\"chunks\": [5, 20, 30]") && found.contains("\"blocks\": [5, 5, 8]"), "{found}");
+    let both = ["c", "cube.npy", "x.b2nd", "--chunk-size", "1M", "--chunks", "1,2,3"];
+    assert_fails(&run(&scratch, &both), 2, "both");
+}
+
+#[test]
+fn what_a_bloscpack_file_cannot_say_is_told() {
+    let scratch = Scratch::new();
+    cube(&scratch);
+    for version in ["1", "2"] {
+        let output = run(&scratch, &["c", "cube.npy", "out.blp", "--force", "--blp-version", version]);
+        assert!(output.status.success());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("no place for the description"), "{told}");
+    }
+    scratch.write("meta.json", b"{\"unit\":\"kelvin\"}");
+    let named = ["c", "cube.npy", "out.blp", "--force", "--meta", "metadata=meta.json"];
+    assert!(run(&scratch, &named).stderr.is_empty());
+    assert_eq!(run(&scratch, &["meta", "get", "out.blp", "metadata"]).stdout, b"{\"unit\":\"kelvin\"}");
+}
+
+#[test]
+fn an_array_grows_by_layers_of_its_own_shape_only() {
+    let scratch = Scratch::new();
+    cube(&scratch);
+    scratch.write("layer.npy", &npy("<i4", "(20, 30)", &ramp(600)));
+    scratch.write("turned.npy", &npy("<i4", "(2, 30, 20)", &ramp(1200)));
+    let mut fortran = npy("<i4", "(2, 20, 30)", &ramp(1200));
+    let at = fortran.windows(5).position(|window| window == b"False").unwrap();
+    fortran[at..at + 5].copy_from_slice(b"True ");
+    scratch.write("fortran.npy", &fortran);
+    assert!(run(&scratch, &["append", "cube.b2nd", "layer.npy"]).status.success());
+    assert!(facts(&scratch, "cube.b2nd").contains("\"shape\": [11, 20, 30]"));
+    assert!(assert_fails(&run(&scratch, &["append", "cube.b2nd", "turned.npy"]), 2, "turned").contains("shape"));
+    assert!(assert_fails(&run(&scratch, &["append", "cube.b2nd", "fortran.npy"]), 2, "order").contains("Fortran"));
+    assert_eq!(run(&scratch, &["cat", "cube.b2nd"]).stdout, [ramp(6000), ramp(600)].concat());
+}

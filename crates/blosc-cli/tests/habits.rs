@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, ramp, run};
+use common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, npy, ramp, run};
 use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -70,9 +70,9 @@ fn a_failure_leaves_nothing_behind() {
 
 /// Starts the binary on input that never ends, and gives it time to write something.
 #[cfg(unix)]
-fn started(scratch: &Scratch, target: &str) -> std::process::Child {
+fn started(scratch: &Scratch, arguments: &[&str]) -> std::process::Child {
     let mut child = Command::new(BLOSC)
-        .args(["c", "-", target])
+        .args(arguments)
         .current_dir(&scratch.0)
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
@@ -81,11 +81,24 @@ fn started(scratch: &Scratch, target: &str) -> std::process::Child {
     let stdin = child.stdin.as_mut().unwrap();
     stdin.write_all(&ramp(3_000_000)).unwrap();
     let start = Instant::now();
-    while scratch.names().is_empty() && start.elapsed() < Duration::from_secs(20) {
+    while !is_hidden_there(scratch) && start.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_ne!(scratch.names(), Vec::<String>::new(), "it writes to a temporary file");
+    assert!(is_hidden_there(scratch), "it writes to a temporary file");
     child
+}
+
+/// Whether there is a temporary file.
+#[cfg(unix)]
+fn is_hidden_there(scratch: &Scratch) -> bool {
+    scratch.names().iter().any(|name| name.starts_with('.'))
+}
+
+#[cfg(unix)]
+fn interrupt(child: &mut std::process::Child, signal: &str) -> Option<i32> {
+    let kill = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    child.wait().unwrap().code()
 }
 
 #[cfg(unix)]
@@ -94,14 +107,191 @@ fn an_interrupted_run_leaves_nothing_behind() {
     for signal in ["INT", "TERM"] {
         for target in ["out.b2frame", "out.sframe", "out.blp"] {
             let scratch = Scratch::new();
-            let mut child = started(&scratch, target);
-            let kill = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
-            assert!(kill.success());
-            let status = child.wait().unwrap();
-            assert_eq!(status.code(), Some(130), "{signal} {target}");
+            let mut child = started(&scratch, &["c", "-", target]);
+            assert_eq!(interrupt(&mut child, signal), Some(130), "{signal} {target}");
             assert_eq!(scratch.names(), Vec::<String>::new(), "{signal} {target}");
         }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_append_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
+    let before = fs::read(scratch.join("data.blp")).unwrap();
+    let mut child = started(&scratch, &["append", "data.blp", "-"]);
+    assert_eq!(interrupt(&mut child, "INT"), Some(130));
+    assert_eq!(scratch.names(), ["data.bin", "data.blp"]);
+    assert_eq!(good([std::ffi::OsStr::new("cat"), scratch.join("data.blp").as_os_str()]), ramp(100_000));
+    assert!(run(&scratch, &["append", "data.blp", "data.bin"]).status.success());
+    assert!(fs::read(scratch.join("data.blp")).unwrap() != before);
+}
+
+/// Data that fails when much of it has been taken already.
+fn cut_off() -> Vec<u8> {
+    let mut file = npy("<i4", "(500000, 10)", &ramp(5_000_000));
+    file.truncate(file.len() - 3);
+    file
+}
+
+#[test]
+fn a_failed_append_changes_nothing() {
+    let scratch = Scratch::new();
+    scratch.write("small.npy", &npy("<i4", "(1000, 10)", &ramp(10_000)));
+    for name in ["out.b2frame", "out.sframe", "out.b2nd", "out.blp", "out.b2packed"] {
+        assert!(run(&scratch, &["c", "small.npy", name, "--chunk-size", "64K"]).status.success());
+        let target = scratch.join(name);
+        let failed = blosc_with_input(["append", target.to_str().unwrap(), "-"], &cut_off());
+        let line = assert_fails(&failed, 1, name);
+        assert!(line.contains("cut off"), "{line}");
+        assert_eq!(good(["cat", target.to_str().unwrap()]), ramp(10_000), "{name}");
+        good(["-q", "verify", target.to_str().unwrap()]);
+        assert!(run(&scratch, &["append", name, "small.npy"]).status.success(), "{name}");
+        assert_eq!(good(["cat", target.to_str().unwrap()]), [ramp(10_000), ramp(10_000)].concat(), "{name}");
+    }
+}
+
+#[cfg(unix)]
+fn mode(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
+#[test]
+fn results_are_as_private_as_what_they_are_made_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    let data = scratch.write("data.bin", &ramp(100_000));
+    for (wanted, of_directory) in [(0o600, 0o700), (0o640, 0o750)] {
+        fs::set_permissions(&data, fs::Permissions::from_mode(wanted)).unwrap();
+        for name in ["out.b2frame", "out.b2nd", "out.blp", "out.chunk", "out.b2packed"] {
+            assert!(run(&scratch, &["c", "--force", "data.bin", name]).status.success());
+            assert_eq!(mode(&scratch.join(name)), wanted, "{name}");
+            assert!(run(&scratch, &["d", "--force", name, "back"]).status.success());
+            assert_eq!(mode(&scratch.join("back")), wanted, "{name}");
+            assert!(run(&scratch, &["convert", "--force", name, "other.b2frame"]).status.success());
+            assert_eq!(mode(&scratch.join("other.b2frame")), wanted, "{name}");
+        }
+        assert!(run(&scratch, &["c", "--force", "data.bin", "out.sframe"]).status.success());
+        assert_eq!(mode(&scratch.join("out.sframe")), of_directory);
+        assert_eq!(mode(&scratch.join("out.sframe/chunks.b2frame")), wanted);
+        assert!(run(&scratch, &["d", "--force", "out.sframe", "back"]).status.success());
+        assert_eq!(mode(&scratch.join("back")), wanted);
+    }
+    let mut child = started(&scratch, &["c", "-", "late.b2frame"]);
+    let hidden = scratch.names().into_iter().find(|name| name.starts_with('.')).unwrap();
+    assert_eq!(mode(&scratch.join(hidden)), 0o700);
+    assert_eq!(interrupt(&mut child, "TERM"), Some(130));
+}
+
+#[test]
+fn two_files_do_not_become_one() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.join("packed")).unwrap();
+    scratch.write("data.bin", &ramp(1000));
+    for name in ["packed/data.b2frame", "packed/data.blp", "packed/other.blp"] {
+        assert!(run(&scratch, &["c", "data.bin", name]).status.success());
+    }
+    let line = assert_fails(&run(&scratch, &["d", "packed", "plain"]), 2, "two of a name");
+    assert!(line.contains("data.b2frame") && line.contains("data.blp"), "{line}");
+    assert!(!scratch.join("plain").exists());
+}
+
+#[test]
+fn files_that_are_left_alone_are_told() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.join("runs")).unwrap();
+    scratch.write("runs/a.bin", &ramp(1000));
+    scratch.write("runs/.hidden", &ramp(1000));
+    assert!(run(&scratch, &["c", "runs/a.bin", "runs/b.blp"]).status.success());
+    let output = run(&scratch, &["c", "runs", "out"]);
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("blosc: runs: 2 left alone") && told.lines().count() == 1, "{told}");
+    let told = String::from_utf8(run(&scratch, &["--verbose", "c", "--force", "runs", "out"]).stderr).unwrap();
+    assert!(told.contains("runs/.hidden: left alone") && told.contains("runs/b.blp: left alone"), "{told}");
+    assert!(run(&scratch, &["-q", "c", "--force", "runs", "out"]).stderr.is_empty());
+    for command in ["c", "d"] {
+        let line = assert_fails(&run(&scratch, &[command, "runs", "-"]), 2, command);
+        assert!(line.contains("standard output"), "{line}");
+    }
+    assert!(!scratch.join("-").exists());
+}
+
+#[test]
+fn the_worst_of_several_inputs_is_the_exit_code() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    assert!(run(&scratch, &["c", "data.bin", "good.b2frame"]).status.success());
+    scratch.write("none.b2frame", b"this is no frame at all, only some text");
+    for command in ["verify", "info"] {
+        for (files, code) in [
+            (["good.b2frame", "none.b2frame", "missing"], 2),
+            (["missing", "none.b2frame", "good.b2frame"], 2),
+            (["good.b2frame", "none.b2frame", "good.b2frame"], 1),
+        ] {
+            let output = run(&scratch, &[&[command][..], &files].concat());
+            assert_eq!(output.status.code(), Some(code), "{command} {files:?}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_that_is_printed_moves_the_cursor() {
+    let scratch = Scratch::new();
+    let name = "red\u{1b}[31m.b2frame";
+    scratch.write("data.bin", &ramp(1000));
+    assert!(run(&scratch, &["c", "data.bin", name]).status.success());
+    assert!(run(&scratch, &["meta", "set", name, "bell\u{7}\u{1b}[2J", "x"]).status.success());
+    for arguments in [&["info", name][..], &["meta", "list", name], &["verify", name], &["compact", name]] {
+        let output = run(&scratch, arguments);
+        assert!(output.status.success(), "{arguments:?}");
+        assert!(!output.stdout.contains(&0x1b) && !output.stdout.contains(&7), "{arguments:?}");
+        assert!(!output.stdout.is_empty());
+    }
+    let line = assert_fails(&run(&scratch, &["c", "data.bin", name]), 2, "a name");
+    assert!(!line.contains('\u{1b}') && line.contains("\\u{1b}"), "{line}");
+}
+
+#[cfg(unix)]
+#[test]
+fn one_process_changes_a_file_at_a_time() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    for name in ["out.b2frame", "out.sframe", "out.b2nd", "out.blp", "out.b2packed"] {
+        assert!(run(&scratch, &["c", "data.bin", name]).status.success());
+        let other = fs::File::open(scratch.join(name)).unwrap();
+        other.lock().unwrap();
+        let line = assert_fails(&run(&scratch, &["append", name, "data.bin"]), 2, name);
+        assert!(line.contains("another process"), "{line}");
+        if !name.ends_with("packed") && !name.ends_with("blp") {
+            assert_fails(&run(&scratch, &["meta", "set", name, "unit", "kelvin"]), 2, name);
+            assert_fails(&run(&scratch, &["compact", name]), 2, name);
+        }
+        drop(other);
+        assert!(run(&scratch, &["append", name, "data.bin"]).status.success());
+    }
+    // The lock of python-blosc2 and of the library.
+    let lock = fs::File::create(scratch.join("out.b2frame.b2lock")).unwrap();
+    lock.lock().unwrap();
+    let line = assert_fails(&run(&scratch, &["append", "out.b2frame", "data.bin"]), 2, "a lock file");
+    assert!(line.contains("b2lock"), "{line}");
+    lock.unlock().unwrap();
+    assert!(run(&scratch, &["append", "out.b2frame", "data.bin"]).status.success());
+}
+
+#[test]
+fn man_pages_are_not_written_over_other_files() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.join("man")).unwrap();
+    scratch.write("man/blosc-info.1", b"precious");
+    assert!(assert_fails(&run(&scratch, &["man", "man"]), 2, "man").contains("--force"));
+    assert_eq!(fs::read_dir(scratch.join("man")).unwrap().count(), 1);
+    assert!(run(&scratch, &["man", "--force", "man"]).status.success());
 }
 
 #[cfg(unix)]
@@ -183,6 +373,34 @@ fn memory_is_bounded_whatever_the_length_of_the_input() {
     }
     let peak = peak_memory(&["-j2", "convert", "out.b2frame", "again.blp"], 0, &scratch);
     assert!(peak < 100_000, "converting took {peak} KiB");
+}
+
+/// An array of 192 MiB whose layers have 16 MiB, in chunks that are 12 layers long: a row of chunks is all of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_bounded_whatever_the_size_of_arrays() {
+    let scratch = Scratch::new();
+    let options = ["--codec", "lz4", "--level", "1", "--dtype", "<u4", "--shape", "12,2048,2048"];
+    let cells = ["--chunks", "12,128,128", "--blocks", "2,128,128"];
+    let arguments = [&["-j2", "c", "-", "out.b2nd"][..], &options, &cells].concat();
+    let peak = peak_memory(&arguments, 192 << 20, &scratch);
+    assert!(peak < 300_000, "compressing a pipe took {peak} KiB");
+    for (arguments, ceiling) in [
+        (&["-j2", "d", "out.b2nd", "plain.bin"][..], 100_000),
+        (&["-j2", "d", "out.b2nd", "-", "--slice", ":,1:,::-1"], 100_000),
+        (&["-j2", "d", "out.b2nd", "-", "--bytes", "1000..150M"], 100_000),
+        (&["-j2", "convert", "out.b2nd", "other.b2nd", "--chunks", "3,256,256"], 100_000),
+        (&["-j2", "convert", "out.b2nd", "flat.b2frame"], 120_000),
+        (&["-j2", "append", "out.b2nd", "plain.bin"], 100_000),
+    ] {
+        let peak = peak_memory(arguments, 0, &scratch);
+        assert!(peak < ceiling, "{arguments:?} took {peak} KiB");
+    }
+    let arguments = [&["-j2", "c", "plain.bin", "again.b2nd"][..], &options, &cells].concat();
+    let peak = peak_memory(&arguments, 0, &scratch);
+    assert!(peak < 100_000, "compressing a file took {peak} KiB");
+    let facts = String::from_utf8(run(&scratch, &["info", "--json", "again.b2nd"]).stdout).unwrap();
+    assert!(facts.contains("\"dead_bytes\": 0"), "{facts}");
 }
 
 #[test]

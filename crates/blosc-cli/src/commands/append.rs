@@ -1,24 +1,25 @@
 //! `blosc append`
 
+use crate::changing::{self, Alone};
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat};
 use crate::input::PlainFile;
+use crate::output::Output;
 use crate::source::{Opening, Source};
 use blosc_oxide::bloscpack::{AppendOptions, append_to_file};
-use blosc_oxide::{FileStorage, Frame, NdArray, PackedWriter};
+use blosc_oxide::{FileStorage, ItemOrder, NdArray, NumpyArray, PackedWriter};
 use clap::Args;
 use std::io::Read;
 use std::path::PathBuf;
 
 /// What new chunks hold where the file does not say it.
 const CHUNK_SIZE: usize = 4 << 20;
-/// How much of what is added to an array is in memory at a time.
-const LAYERS: u64 = 64 << 20;
 
 /// Append data to a frame, an array, a Bloscpack file or a packed super-chunk.
 ///
-/// The data is compressed as that in the file is. An array grows along its first axis, by whole layers.
+/// The data is compressed as that in the file is. An array grows along its first axis, by whole layers. If it fails, the
+/// file is as it was.
 #[derive(Debug, Args)]
 pub(crate) struct Append {
     /// The file to append to
@@ -41,20 +42,23 @@ impl Append {
                 if !matches!(FileFormat::of_frame(&frame), FileFormat::FrameBeta1 | FileFormat::FrameBeta5) =>
             {
                 drop(frame);
-                self.append_to_frame(data.reader, global)
+                self.append_to_frame(data.data.reader, global)
             }
             Source::Frame(_) => Err(Failure::data("an early frame cannot be changed; convert it to b2frame first")),
             Source::Bloscpack(file) => {
                 drop(file);
-                let options = AppendOptions::new().rewrite(true).threads(global.threads()).limits(global.limits());
-                append_to_file(&self.file, data.reader, &options)?;
+                // A file without room is written anew, where an interrupted run leaves nothing behind.
+                let spare = Output::to(&self.file, true)?;
+                let options = AppendOptions::new().rewrite(true).spare(spare.path());
+                let options = options.threads(global.threads()).limits(global.limits());
+                append_to_file(&self.file, data.data.reader, &options)?;
                 Ok(())
             }
             Source::Packed(packed) => {
                 let first = if packed.nchunks() > 0 { Some(packed.chunk_header(0)?) } else { None };
                 drop(packed);
                 let (typesize, size) = first.map_or((1, CHUNK_SIZE), |header| (header.typesize(), header.nbytes()));
-                self.append_to_packed(data.reader, typesize, size, global)
+                self.append_to_packed(data.data.reader, typesize, size, global)
             }
             Source::Chunk(_) => Err(Failure::usage("a single chunk cannot grow; convert it to b2frame first")),
         }
@@ -62,55 +66,65 @@ impl Append {
     }
 
     fn append_to_frame(&self, data: impl Read + Send, global: &Global) -> Outcome {
-        let mut frame = Frame::open_writable_with(&self.file, Opening::new(global).frame_options())?;
-        let chunk_size = frame.chunksize().unwrap_or(CHUNK_SIZE - CHUNK_SIZE % frame.typesize().min(CHUNK_SIZE));
-        frame.extend_from(data, chunk_size)?;
-        Ok(frame.commit()?)
+        changing::change(&self.file, global, |frame| {
+            let chunk_size = frame.chunksize().unwrap_or(CHUNK_SIZE - CHUNK_SIZE % frame.typesize().min(CHUNK_SIZE));
+            frame.extend_from(data, chunk_size)?;
+            Ok(())
+        })
     }
 
-    fn append_to_array(&self, mut data: PlainFile, global: &Global) -> Outcome {
-        let frame = Frame::open_writable_with(&self.file, Opening::new(global).frame_options())?;
+    fn append_to_array(&self, data: PlainFile, global: &Global) -> Outcome {
+        let (frame, _alone) = changing::open(&self.file, global)?;
         let mut array = NdArray::from_frame(frame)?;
-        if let Some(described) = &data.array
-            && described.dtype() != array.dtype()
-        {
-            return Err(Failure::usage(format!(
-                "items of type {} are given, the array has {}",
-                described.dtype(),
-                array.dtype()
-            )));
+        if let Some(described) = &data.array {
+            check_layers(described, &array)?;
         }
-        let Some((&chunk, inner)) = array.geometry().chunks().first().zip(array.shape().get(1..)) else {
-            return Err(Failure::usage("an array without axes cannot grow"));
-        };
-        let layer = inner.iter().product::<u64>().saturating_mul(array.geometry().typesize() as u64).max(1);
-        // Whole chunks at a time, so that none is compressed twice.
-        let piece = layer.saturating_mul(chunk.max(1)).saturating_mul((LAYERS / layer / chunk.max(1)).max(1));
-        loop {
-            let mut layers = Vec::new();
-            data.reader.by_ref().take(piece).read_to_end(&mut layers)?;
-            if layers.is_empty() {
-                return Ok(array.commit()?);
-            }
-            if !(layers.len() as u64).is_multiple_of(layer) {
-                return Err(Failure::usage(format!(
-                    "the data does not make up whole layers, which have {layer} bytes"
-                )));
-            }
-            array.append(0, &layers)?;
+        let file = data.data.into_file()?;
+        let appended = array.append_from(0, &file).and_then(|()| array.commit());
+        if appended.is_err() {
+            // Dropping it would commit. After a write that failed nothing can be, and there is nothing to give up.
+            let _ = array.rollback();
         }
+        Ok(appended?)
     }
 
     fn append_to_packed(&self, mut data: impl Read, typesize: usize, size: usize, global: &Global) -> Outcome {
+        let _alone = Alone::at(&self.file)?;
         let storage = FileStorage::open_writable(&self.file)?;
         let mut writer = PackedWriter::open_with_limits(storage, typesize, global.limits())?;
-        loop {
-            let mut buffer = Vec::new();
-            data.by_ref().take(size.max(1) as u64).read_to_end(&mut buffer)?;
-            if buffer.is_empty() {
-                return Ok(writer.commit()?);
-            }
-            writer.append(&buffer)?;
+        let appended = append_chunks(&mut writer, &mut data, size);
+        if appended.is_err() {
+            writer.abandon();
         }
+        appended
     }
+}
+
+fn append_chunks(writer: &mut PackedWriter<FileStorage>, data: &mut impl Read, size: usize) -> Outcome {
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        data.by_ref().take(size.max(1) as u64).read_to_end(&mut buffer)?;
+        if buffer.is_empty() {
+            return Ok(writer.commit()?);
+        }
+        writer.append(&buffer)?;
+    }
+}
+
+/// Whether what an .npy file describes is layers of the array, or one.
+fn check_layers(described: &NumpyArray, array: &NdArray) -> Outcome {
+    if described.dtype() != array.dtype() {
+        let (given, there) = (described.dtype(), array.dtype());
+        return Err(Failure::usage(format!("items of type {given} are given, the array has {there}")));
+    }
+    let inner = array.shape().get(1..).unwrap_or_default();
+    if described.shape().get(1..) != Some(inner) && described.shape() != inner {
+        let (given, there) = (described.shape(), array.shape());
+        return Err(Failure::usage(format!("an array of shape {given:?} does not go behind one of {there:?}")));
+    }
+    if described.order() != ItemOrder::C && described.shape().len() > 1 {
+        return Err(Failure::usage("the items are in Fortran order; compress them, and append what `blosc d` gives"));
+    }
+    Ok(())
 }

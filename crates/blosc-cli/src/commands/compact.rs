@@ -1,11 +1,12 @@
 //! `blosc compact`
 
+use crate::changing;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::output;
 use crate::size;
 use crate::source::{Opening, Source};
-use blosc_oxide::Frame;
+use crate::terminal::printable;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,12 +24,15 @@ impl Compact {
         if !matches!(Opening::new(global).open(&self.file)?, Source::Frame(_)) {
             return Err(Failure::usage(format!("{place}: only frames and arrays have dead bytes")));
         }
-        let mut frame = Frame::open_writable_with(&self.file, Opening::new(global).frame_options()).in_data(&place)?;
-        let before = frame.dead_bytes().in_data(&place)?;
-        frame.compact().at(&place)?;
-        let after = frame.dead_bytes().in_data(&place)?;
+        let given_back = changing::change(&self.file, global, |frame| {
+            let before = frame.dead_bytes()?;
+            frame.compact()?;
+            Ok(before.saturating_sub(frame.dead_bytes()?))
+        });
+        let given_back = given_back.at(&place)?;
         if !global.quiet {
-            writeln!(output::stdout()?, "{place}: {} given back", size::display(before.saturating_sub(after)))?;
+            let place = printable(&place.to_string());
+            writeln!(output::stdout()?, "{place}: {} given back", size::display(given_back))?;
         }
         Ok(())
     }

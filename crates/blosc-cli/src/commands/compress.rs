@@ -5,13 +5,13 @@ use crate::encoding::{Encoding, Hints, Recipe};
 use crate::facts;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::format::FileFormat;
-use crate::input::{self, PlainFile};
+use crate::input::{self, Data, PlainFile};
 use crate::metadata::Metadata;
 use crate::output::{self, Output};
 use crate::progress::{Progress, Task};
 use crate::sink;
 use crate::size;
-use crate::tree;
+use crate::tree::{self, Job, Tree};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -45,12 +45,18 @@ impl Compress {
         if self.output.as_deref().is_some_and(input::is_stream) {
             return Err(Failure::usage(format!("{}: a directory cannot go to standard output", self.input.display())));
         }
-        let mut files = tree::files(&self.input, &is_compressed)?;
-        files.retain(|file| !is_compressed(file));
-        tree::each(&files, global, |file, global| {
-            let place = tree::place_below(&self.input, file, self.output.as_deref())?;
+        let tree = Tree::of(&self.input, &is_compressed, &|path| !is_compressed(path))?;
+        tree.tell_left_alone(&self.input, "compressed already", global);
+        let jobs = tree.files.into_iter().map(|file| {
             let format = self.format(None, file.extension().is_some_and(|extension| extension == "npy"));
-            self.compress(file, Some(&format.name_for(&place)), global)
+            let target = format.name_for(&tree::place_below(&self.input, &file, self.output.as_deref()));
+            Job { file, target }
+        });
+        // Of a file that becomes one chunk all is in memory: one at a time is enough.
+        let is_chunk = self.encoding.format.is_some_and(FileFormat::is_chunk);
+        let workers = if is_chunk { 1 } else { global.thread_count() };
+        tree::each(&jobs.collect::<Vec<_>>(), workers, global, |job, global| {
+            self.compress(&job.file, Some(&job.target), global)
         })
     }
 
@@ -66,7 +72,8 @@ impl Compress {
         let metadata = data.array.as_ref().map(Metadata::of_array).unwrap_or_default();
         let recipe = self.encoding.recipe(format, &hints, metadata, &data.sample, data.nbytes, global).at(&place)?;
         warn_left_out(&recipe, &place, global);
-        write_target(&recipe, data.reader, &target, self.force, "compressing", global).at(&place)
+        let target = Target { path: &target, is_forced: self.force, source: path };
+        write_target(&recipe, data.data, &target, "compressing", global).at(&place)
     }
 
     fn format(&self, output: Option<&Path>, is_array: bool) -> FileFormat {
@@ -97,18 +104,25 @@ pub(crate) fn warn_left_out(recipe: &Recipe, place: &str, global: &Global) {
     }
 }
 
+/// Where a file is written.
+pub(crate) struct Target<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) is_forced: bool,
+    /// The file that it is made from.
+    pub(crate) source: &'a Path,
+}
+
 /// Writes what `recipe` says to a file or to standard output.
 pub(crate) fn write_target(
     recipe: &Recipe,
-    data: sink::Data<'_>,
-    target: &Path,
-    is_forced: bool,
+    data: Data,
+    target: &Target<'_>,
     verb: &'static str,
     global: &Global,
 ) -> Outcome {
-    if input::is_stream(target) {
+    if input::is_stream(target.path) {
         let progress = Progress::start(Task { verb, total: recipe.nbytes, compressed: None }, global.shows_progress());
-        let data = Box::new(progress.reading(data));
+        let data = progress.reading_data(data);
         if recipe.format == FileFormat::Blp {
             return sink::stream(recipe, data, output::stdout()?);
         }
@@ -117,23 +131,23 @@ pub(crate) fn write_target(
                 "a sparse frame is a directory, it cannot go to standard output; write b2frame",
             ));
         }
-        let scratch = Output::scratch();
+        let scratch = Output::scratch()?;
         sink::write(recipe, data, scratch.path())?;
         return output::copy_to_stdout(scratch.path());
     }
-    let output = Output::to(target, is_forced)?;
+    let output = Output::to(target.path, target.is_forced)?.like(target.source);
     let task = Task { verb, total: recipe.nbytes, compressed: Some(output.path().to_owned()) };
     let progress = Progress::start(task, global.shows_progress());
-    sink::write(recipe, Box::new(progress.reading(data)), output.path())?;
+    sink::write(recipe, progress.reading_data(data), output.path())?;
     let nbytes = progress.done();
     drop(progress);
     output.finish()?;
     if global.verbose {
-        let cbytes = size_of(target);
+        let cbytes = size_of(target.path);
         let ratio = facts::ratio(nbytes, cbytes).unwrap_or_default();
         tell(format_args!(
             "{}: {} to {}, {ratio:.2} times smaller",
-            target.display(),
+            target.path.display(),
             size::display(nbytes),
             size::display(cbytes)
         ));

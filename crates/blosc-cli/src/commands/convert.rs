@@ -1,19 +1,19 @@
 //! `blosc convert`
 
-use super::compress::{warn_left_out, write_target};
+use super::compress::{Target, warn_left_out, write_target};
 use crate::cli::Global;
 use crate::copying;
 use crate::encoding::{Encoding, Recipe};
 use crate::facts::{Examined, Facts};
 use crate::failure::{At, Failure, Outcome};
 use crate::format::FileFormat;
-use crate::input;
+use crate::input::{self, Data};
 use crate::metadata::Metadata;
 use crate::output::{self, Output};
 use crate::reading::Plain;
 use crate::source::Opening;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Convert a file to another format.
 ///
@@ -55,7 +55,8 @@ impl Convert {
         warn_left_out(&recipe, &place, global);
         if !self.copies(&examined, &recipe).in_data(&place)? {
             let reader = Plain::from(examined).into_reader().in_data(&place)?;
-            write_target(&recipe, Box::new(reader), &self.output, self.force, "converting", global).in_data(&place)?;
+            let target = Target { path: &self.output, is_forced: self.force, source: &self.input };
+            write_target(&recipe, Data::stream(reader), &target, "converting", global).in_data(&place)?;
         }
         Ok(())
     }
@@ -71,19 +72,20 @@ impl Convert {
 
     /// Copies chunks, if that can be done.
     fn copies(&self, examined: &Examined, recipe: &Recipe) -> Outcome<bool> {
-        if self.encoding.changes_chunks() {
-            return Ok(false);
-        }
+        let copy = |path: &Path| match self.encoding.changes_chunks() {
+            true => copying::rechunk(examined, recipe, path),
+            false => copying::copy(examined, recipe, path),
+        };
         if input::is_stream(&self.output) {
-            let scratch = Output::scratch();
-            let is_copied = recipe.format != FileFormat::Sframe && copying::copy(examined, recipe, scratch.path())?;
+            let scratch = Output::scratch()?;
+            let is_copied = recipe.format != FileFormat::Sframe && copy(scratch.path())?;
             if is_copied {
                 output::copy_to_stdout(scratch.path())?;
             }
             return Ok(is_copied);
         }
-        let output = Output::to(&self.output, self.force)?;
-        let is_copied = copying::copy(examined, recipe, output.path())?;
+        let output = Output::to(&self.output, self.force)?.like(&self.input);
+        let is_copied = copy(output.path())?;
         if is_copied {
             output.finish()?;
         }

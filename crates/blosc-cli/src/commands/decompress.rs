@@ -1,5 +1,6 @@
 //! `blosc decompress`
 
+use super::compress::Target;
 use crate::array;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
@@ -11,9 +12,9 @@ use crate::progress::{Progress, Task};
 use crate::reading::Plain;
 use crate::size;
 use crate::source::{Opening, Source};
-use crate::tree;
+use crate::tree::{self, Job, Tree};
 use blosc_oxide::bloscpack::{ReadOptions, unpack};
-use blosc_oxide::{Container, NdArray, NumpyArray, Pick};
+use blosc_oxide::{Container, NumpyArray};
 use clap::Args;
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
@@ -78,11 +79,20 @@ impl Decompress {
 
     /// Every compressed file of a directory, each beside itself or below OUTPUT.
     fn run_directory(&self, global: &Global) -> Outcome {
-        let mut files = tree::files(&self.input, &is_sparse_frame)?;
-        files.retain(|file| format::without_extension(file).is_some());
-        tree::each(&files, global, |file, global| {
-            let target = tree::place_below(&self.input, file, self.output.as_deref())?;
-            self.run_file(file, &format::without_extension(&target).unwrap_or(target), global)
+        if self.output.as_deref().is_some_and(input::is_stream) {
+            let shown = self.input.display();
+            return Err(Failure::usage(format!(
+                "{shown}: a directory cannot go to standard output; `blosc cat` takes files"
+            )));
+        }
+        let tree = Tree::of(&self.input, &is_sparse_frame, &|path| format::without_extension(path).is_some())?;
+        tree.tell_left_alone(&self.input, "without an extension of a Blosc file", global);
+        let jobs = tree.files.into_iter().map(|file| {
+            let target = tree::place_below(&self.input, &file, self.output.as_deref());
+            Job { file, target: format::without_extension(&target).unwrap_or(target) }
+        });
+        tree::each(&jobs.collect::<Vec<_>>(), global.thread_count(), global, |job, global| {
+            self.run_file(&job.file, &job.target, global)
         })
     }
 
@@ -94,8 +104,9 @@ impl Decompress {
         if input::is_stream(path) && self.is_plain(target) {
             return self.run_stream(target, global).in_data(place);
         }
+        let target = Target { path: target, is_forced: self.force, source: path };
         let source = Opening::new(global).at_offset(self.offset).open(path)?;
-        self.decompress(source, target, global).in_data(place)
+        self.decompress(source, &target, global).in_data(place)
     }
 
     fn target(&self) -> Outcome<PathBuf> {
@@ -124,34 +135,33 @@ impl Decompress {
 
     /// A Bloscpack file is read as it comes; everything else needs to be read here and there.
     fn run_stream(&self, target: &Path, global: &Global) -> Outcome {
+        let target = &Target { path: target, is_forced: self.force, source: Path::new("-") };
         let mut stdin = input::stdin()?;
         let mut head = Vec::new();
         Read::by_ref(&mut stdin).take(128).read_to_end(&mut head).at("standard input")?;
         let mut all = Cursor::new(head.clone()).chain(stdin);
         if Container::starting_with(&head, u64::MAX) == Some(Container::Bloscpack) {
             let options = ReadOptions::new().limits(global.limits()).threads(global.threads());
-            return into_target(target, self.force, None, global, |out| {
-                Ok(unpack(&mut all, out, &options).map(|_| ())?)
-            });
+            return into_target(target, None, global, |out| Ok(unpack(&mut all, out, &options).map(|_| ())?));
         }
         let source = Opening::new(global).open_bytes(Box::new(input::spooled(&mut all)?), "standard input")?;
         self.decompress(source, target, global)
     }
 
-    fn decompress(&self, source: Source, target: &Path, global: &Global) -> Outcome {
+    fn decompress(&self, source: Source, target: &Target<'_>, global: &Global) -> Outcome {
         if self.slice.is_some() {
             return self.write_slice(source, target, global);
         }
-        let described = if self.is_npy(target) { Some(describe(&source)?) } else { None };
+        let described = if self.is_npy(target.path) { Some(describe(&source)?) } else { None };
         let plain = Plain::new(source)?;
         let nbytes = plain.nbytes()?;
         if let Some(bytes) = &self.bytes {
             let range = bytes.within(nbytes)?;
             let total = range.end - range.start;
-            return into_target(target, self.force, Some(total), global, |out| Ok(plain.write_range(range, out)?));
+            return into_target(target, Some(total), global, |out| Ok(plain.write_range(range, out)?));
         }
         let described = described.map(|described| described.with_plain(&plain, nbytes)).transpose()?;
-        into_target(target, self.force, Some(nbytes), global, |out| {
+        into_target(target, Some(nbytes), global, |out| {
             if let Some(array) = &described {
                 array.write_npy_header(&mut &mut *out)?;
             }
@@ -159,26 +169,22 @@ impl Decompress {
         })
     }
 
-    fn write_slice(&self, source: Source, target: &Path, global: &Global) -> Outcome {
+    fn write_slice(&self, source: Source, target: &Target<'_>, global: &Global) -> Outcome {
         let text = self.slice.as_deref().unwrap_or_default();
         let Ok(array) = source.into_array()? else {
             return Err(Failure::usage("--slice is for arrays, and this is none; --bytes takes a part of any data"));
         };
         let picks = array::parse_slice(text, array.shape())?;
         let shape: Vec<u64> = array.slice_shape(&picks)?.into_iter().map(|length| length as u64).collect();
-        let is_npy = self.is_npy(target);
-        let data = slice(&array, &picks)?;
-        into_target(target, self.force, Some(data.len() as u64), global, |out| {
+        let described = array::description(&array, &shape)?;
+        let is_npy = self.is_npy(target.path);
+        into_target(target, Some(described.nbytes()), global, |out| {
             if is_npy {
-                array::description(&array, &shape)?.write_npy_header(&mut &mut *out)?;
+                described.write_npy_header(&mut &mut *out)?;
             }
-            Ok(out.write_all(&data)?)
+            Ok(array.slice_to(&picks, out)?)
         })
     }
-}
-
-fn slice(array: &NdArray, picks: &[Pick]) -> Outcome<Vec<u8>> {
-    Ok(array.slice(picks)?)
 }
 
 fn is_sparse_frame(path: &Path) -> bool {
@@ -211,17 +217,16 @@ impl Described {
 
 /// Opens the target, lets `write` fill it, and makes it count.
 fn into_target(
-    target: &Path,
-    is_forced: bool,
+    target: &Target<'_>,
     total: Option<u64>,
     global: &Global,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Outcome,
 ) -> Outcome {
     let progress = Progress::start(Task { verb: "decompressing", total, compressed: None }, global.shows_progress());
-    if input::is_stream(target) {
+    if input::is_stream(target.path) {
         return write(&mut progress.writing(output::stdout()?));
     }
-    let output = Output::to(target, is_forced)?;
+    let output = Output::to(target.path, target.is_forced)?.like(target.source);
     let file: File = output.create()?;
     write(&mut progress.writing(file))?;
     drop(progress);

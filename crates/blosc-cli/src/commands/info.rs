@@ -39,8 +39,7 @@ impl Info {
             match self.describe(path, global, &mut out).map_err(|failure| failure.or_repair(path)) {
                 // The others are still worth a look.
                 Err(failure) if self.inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
-                    failure.report();
-                    worst = Err(failure.told());
+                    failure.report_among(&mut worst);
                 }
                 other => other?,
             }

@@ -6,7 +6,7 @@ use crate::output;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write the man pages, one for `blosc` and one for each command.
 ///
@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Man {
     /// Where to write blosc.1, blosc-compress.1 and the others
     directory: Option<PathBuf>,
+    /// Overwrite what is there
+    #[arg(long)]
+    force: bool,
 }
 
 impl Man {
@@ -24,17 +27,21 @@ impl Man {
         let Some(directory) = &self.directory else {
             return Ok(output::stdout()?.write_all(&rendered(&command)?)?);
         };
+        let mut pages = Vec::new();
+        collect(&command, "blosc", &mut pages)?;
         std::fs::create_dir_all(directory).at_path(directory)?;
-        write_all(&command, "blosc", directory)
+        let pages = pages.into_iter().map(|(name, page)| (directory.join(format!("{name}.1")), page));
+        let pages: Vec<(PathBuf, Vec<u8>)> = pages.collect();
+        pages.iter().try_for_each(|(path, _)| output::check_free(path, self.force))?;
+        pages.iter().try_for_each(|(path, page)| std::fs::write(path, page).at_path(path))
     }
 }
 
-/// The page of a command and those of the commands below it.
-fn write_all(command: &Command, name: &str, directory: &Path) -> Outcome {
-    let path = directory.join(format!("{name}.1"));
-    std::fs::write(&path, rendered(command)?).at_path(&path)?;
-    let below = command.get_subcommands().filter(|below| below.get_name() != "help");
-    below.into_iter().try_for_each(|below| write_all(below, &format!("{name}-{}", below.get_name()), directory))
+/// The page of a command and those of the commands below it, with their names.
+fn collect(command: &Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) -> Outcome {
+    pages.push((name.to_owned(), rendered(command)?));
+    let mut below = command.get_subcommands().filter(|below| below.get_name() != "help");
+    below.try_for_each(|below| collect(below, &format!("{name}-{}", below.get_name()), pages))
 }
 
 fn rendered(command: &Command) -> Outcome<Vec<u8>> {

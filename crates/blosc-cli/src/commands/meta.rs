@@ -1,19 +1,18 @@
 //! `blosc meta`
 
+use crate::changing::{self, Alone};
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat};
-use crate::metadata::Metadata;
+use crate::metadata::{BLP_NAME, Metadata};
 use crate::output;
 use crate::source::{Opening, Source};
+use crate::terminal::printable;
 use blosc_oxide::bloscpack::replace_metadata;
 use blosc_oxide::{FileStorage, Frame};
 use clap::{Args, Subcommand};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-
-/// What the metadata of a Bloscpack file is called here, where everything has a name.
-const BLP_NAME: &str = "metadata";
 
 /// List, print, set and delete metalayers, and the metadata of Bloscpack files.
 #[derive(Debug, Args)]
@@ -104,7 +103,7 @@ fn layers(path: &Path, global: &Global) -> Outcome<Vec<(&'static str, String, Ve
 fn list(path: &Path, global: &Global) -> Outcome {
     let mut out = output::stdout()?;
     for (kind, name, content) in layers(path, global)? {
-        writeln!(out, "{kind:<8} {:>10}  {name}", content.len())?;
+        writeln!(out, "{kind:<8} {:>10}  {}", content.len(), printable(&name))?;
     }
     Ok(())
 }
@@ -153,6 +152,7 @@ fn set_blp(path: &Path, name: &str, content: &[u8], global: &Global) -> Outcome 
         return Err(Failure::usage(format!("a Bloscpack file has one piece of metadata, called {BLP_NAME} here")));
     }
     let text = std::str::from_utf8(content).map_err(|_| Failure::usage("the metadata must be JSON"))?;
+    let _alone = Alone::at(path)?;
     Ok(replace_metadata(&mut FileStorage::open_writable(path)?, text, global.limits())?)
 }
 
@@ -174,10 +174,12 @@ fn delete(path: &Path, name: &str, global: &Global) -> Outcome {
 
 /// Changes a frame in place.
 fn edit(path: &Path, name: &str, global: &Global, action: impl FnOnce(&mut Frame) -> Outcome) -> Outcome {
-    let mut frame = Frame::open_writable_with(path, Opening::new(global).frame_options())?;
-    if format::ARRAY_LAYERS.contains(&name) && FileFormat::of_frame(&frame) == FileFormat::B2nd {
-        return Err(Failure::usage(format!("the metalayer {name:?} is what makes it an array, and stays as it is")));
-    }
-    action(&mut frame)?;
-    Ok(frame.commit()?)
+    changing::change(path, global, |frame| {
+        if format::ARRAY_LAYERS.contains(&name) && FileFormat::of_frame(frame) == FileFormat::B2nd {
+            return Err(Failure::usage(format!(
+                "the metalayer {name:?} is what makes it an array, and stays as it is"
+            )));
+        }
+        action(frame)
+    })
 }

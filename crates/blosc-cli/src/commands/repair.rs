@@ -4,6 +4,7 @@ use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::output::{self, Output};
 use crate::source::Opening;
+use crate::terminal::printable;
 use blosc_oxide::bloscpack::recover;
 use blosc_oxide::{Container, Durability, FileStorage, Frame, FrameLayout};
 use clap::Args;
@@ -53,21 +54,27 @@ impl Repair {
         }
         let layout = if self.file.is_dir() { FrameLayout::Sparse } else { FrameLayout::Contiguous };
         let new = options.with_chunks(repair.options()).layout(layout).durability(Durability::None);
-        let output = Output::to(&target, self.force)?;
+        let output = Output::to(&target, self.force)?.like(&self.file);
         Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
         output.finish()?;
         if !global.quiet {
             let mut out = output::stdout()?;
             write!(out, "{report}")?;
-            writeln!(out, "written to {}", target.display())?;
+            writeln!(out, "written to {}", printable(&target.display().to_string()))?;
         }
-        if report.damage.is_empty() { Ok(()) } else { Err(Failure::Told) }
+        match report.damage.len() {
+            0 => Ok(()),
+            count => Err(Failure::data(format!(
+                "{count} of {} chunks are damaged; they are zeros in what was written",
+                report.nchunks
+            ))),
+        }
     }
 
     fn finish_bloscpack(&self, global: &Global) -> Outcome {
         let path = match &self.output {
             Some(target) => {
-                let output = Output::to(target, self.force)?;
+                let output = Output::to(target, self.force)?.like(&self.file);
                 std::fs::copy(&self.file, output.path())?;
                 output.finish()?;
                 target
@@ -84,7 +91,7 @@ impl Repair {
             writeln!(
                 output::stdout()?,
                 "{}: {found}; `blosc verify` tells whether its chunks are good",
-                path.display()
+                printable(&path.display().to_string())
             )?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use crate::input;
 use crate::output;
 use crate::size;
 use crate::source::{Opening, Source};
+use crate::terminal::printable;
 use blosc_oxide::{Bloscpack, PackedSuperChunk, ReadAt, Verification};
 use clap::Args;
 use std::io::Write;
@@ -34,8 +35,7 @@ impl Verify {
         for path in &self.inputs {
             match verify(path, global).map_err(|failure| failure.or_repair(path)) {
                 Err(failure) if self.inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
-                    failure.report();
-                    worst = Err(failure.told());
+                    failure.report_among(&mut worst);
                 }
                 other => other?,
             }
@@ -51,7 +51,12 @@ fn verify(path: &Path, global: &Global) -> Outcome {
     if found.damage.is_empty() {
         if !global.quiet {
             let (nchunks, nbytes) = (found.nchunks, size::display(found.nbytes));
-            writeln!(output::stdout()?, "{place}: good, {nchunks} chunks, {nbytes}, {}", found.checksums)?;
+            writeln!(
+                output::stdout()?,
+                "{}: good, {nchunks} chunks, {nbytes}, {}",
+                printable(&place),
+                found.checksums
+            )?;
         }
         return Ok(());
     }

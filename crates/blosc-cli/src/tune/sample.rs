@@ -6,7 +6,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::input::{self, PlainFile};
 use crate::reading::Plain;
 use crate::source::Opening;
-use blosc_oxide::{Container, FileStorage, ReadAt};
+use blosc_oxide::{Container, ReadAt};
 use std::io::Read;
 use std::path::Path;
 
@@ -58,18 +58,16 @@ impl Sample {
         let mut file = PlainFile::open(path)?;
         let typesize = file.array.as_ref().map_or(0, blosc_oxide::NumpyArray::itemsize);
         let mut bytes = Vec::new();
-        match file.nbytes.filter(|&total| !input::is_stream(path) && total > room as u64) {
-            Some(total) => {
-                let storage = FileStorage::open(path).at_path(path)?;
-                let header = storage.len().at(&place)?.saturating_sub(total);
+        match (&file.data.file, file.nbytes) {
+            (Some(storage), Some(total)) if total > room as u64 => {
                 for (start, len) in pieces(total, room, typesize.max(1)) {
                     let at = bytes.len();
                     bytes.resize(at + usize::try_from(len).unwrap_or(0), 0);
-                    storage.read_at(header + start, &mut bytes[at..]).at(&place)?;
+                    storage.read_at(start, &mut bytes[at..]).at(&place)?;
                 }
             }
-            None => {
-                file.reader.by_ref().take(room as u64).read_to_end(&mut bytes).at(&place)?;
+            _ => {
+                file.data.reader.by_ref().take(room as u64).read_to_end(&mut bytes).at(&place)?;
             }
         }
         Ok(Self { bytes, typesize, total: file.nbytes })

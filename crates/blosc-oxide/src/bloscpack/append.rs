@@ -33,6 +33,7 @@ pub struct AppendOptions {
     chunk_size: Option<usize>,
     metadata: Option<String>,
     rewrite: bool,
+    spare: Option<PathBuf>,
     room: Option<u64>,
     threads: Threads,
     limits: Limits,
@@ -71,6 +72,13 @@ impl AppendOptions {
     #[must_use]
     pub fn rewrite(mut self, rewrite: bool) -> Self {
         self.rewrite = rewrite;
+        self
+    }
+
+    /// Sets where a file is written anew, instead of under a hidden name beside the old one: on the same file system.
+    #[must_use]
+    pub fn spare(mut self, path: impl Into<PathBuf>) -> Self {
+        self.spare = Some(path.into());
         self
     }
 
@@ -131,7 +139,7 @@ pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendO
     if !options.rewrite {
         return append(&mut file, data, options);
     }
-    let beside = Beside::of(path);
+    let beside = options.spare.clone().map_or_else(|| Beside::of(path), |path| Beside { path });
     let mut spare = FileStorage::create(&beside.path)?;
     let (summary, is_rewritten) = append_or_rewrite(&mut file, &mut spare, data, options)?;
     if is_rewritten {

@@ -4,6 +4,7 @@ use super::array::NdArray;
 use super::copy::{Plain, c_strides, put_into_blocks, size};
 use super::encode::Filled;
 use super::options::{ArrayOptions, Fill};
+use super::parts::PART_NBYTES;
 use super::pick::Pick;
 use super::place::Place;
 use super::regions::{Axis, Budget, Regions};
@@ -14,7 +15,7 @@ use crate::storage::{ReadAt, read_exact};
 use std::io::{Read, Write};
 use std::ops::Range;
 
-/// How much of a stream is kept until there are whole chunks.
+/// How much of a stream is kept at the most until there are whole chunks.
 const READ_NBYTES: u64 = 256 << 20;
 /// What is read of an .npy file at once, while its header is looked at.
 const HEADER_READ: usize = 4096;
@@ -102,7 +103,7 @@ impl NdArray {
             let lengths = geometry.shape().iter().zip(geometry.chunks());
             let axes: Vec<Axis> =
                 lengths.map(|(&length, &chunk)| Axis { length, start: 0, chunk, block: chunk }).collect();
-            let budget = Budget { usual: READ_NBYTES, row: READ_NBYTES };
+            let budget = Budget { usual: PART_NBYTES, row: READ_NBYTES };
             let mut data = Vec::new();
             for region in Regions::new(&in_order(&axes, is_reversed), geometry.typesize(), budget) {
                 let lengths = region.spans.iter().map(|range| size(range.end - range.start));

@@ -19,9 +19,9 @@ pub enum Fill {
 }
 
 /// Blocks have at most this many bytes when no shape is given for them: they stay in the second cache.
-const BLOCK_NBYTES: u64 = 256 << 10;
+const BLOCK_NBYTES: usize = 256 << 10;
 /// Chunks have about this many bytes at most when no shape is given for them.
-const CHUNK_NBYTES: u64 = 8 << 20;
+const CHUNK_NBYTES: usize = 8 << 20;
 
 /// Options for making an array.
 ///
@@ -36,6 +36,8 @@ pub struct ArrayOptions {
     pub(super) shape: Vec<u64>,
     pub(super) chunks: Option<Vec<u64>>,
     pub(super) blocks: Option<Vec<u64>>,
+    chunk_nbytes: usize,
+    block_nbytes: usize,
     dtype: String,
     frame: FrameOptions,
     options: Options,
@@ -46,7 +48,16 @@ impl ArrayOptions {
     #[must_use]
     pub fn new(shape: &[u64], options: Options) -> Self {
         let dtype = format!("|S{}", options.typesize);
-        Self { shape: shape.to_vec(), chunks: None, blocks: None, dtype, frame: FrameOptions::default(), options }
+        Self {
+            shape: shape.to_vec(),
+            chunks: None,
+            blocks: None,
+            chunk_nbytes: CHUNK_NBYTES,
+            block_nbytes: BLOCK_NBYTES,
+            dtype,
+            frame: FrameOptions::default(),
+            options,
+        }
     }
 
     /// Sets the shape of chunks.
@@ -60,6 +71,20 @@ impl ArrayOptions {
     #[must_use]
     pub fn blocks(mut self, blocks: &[u64]) -> Self {
         self.blocks = Some(blocks.to_vec());
+        self
+    }
+
+    /// Sets how many bytes chunks have at most when no shape is given for them, instead of 8 MiB.
+    #[must_use]
+    pub fn chunk_nbytes(mut self, nbytes: usize) -> Self {
+        self.chunk_nbytes = nbytes;
+        self
+    }
+
+    /// Sets how many bytes blocks have at most when no shape is given for them, instead of 256 KiB.
+    #[must_use]
+    pub fn block_nbytes(mut self, nbytes: usize) -> Self {
+        self.block_nbytes = nbytes;
         self
     }
 
@@ -124,8 +149,8 @@ impl ArrayOptions {
         if typesize == 0 {
             bail!(InvalidArgument, "array: items of 0 bytes");
         }
-        let chunks = self.chunks.clone().unwrap_or_else(|| halved(&self.shape, CHUNK_NBYTES / typesize));
-        let blocks = self.blocks.clone().unwrap_or_else(|| halved(&chunks, BLOCK_NBYTES / typesize));
+        let chunks = self.chunks.clone().unwrap_or_else(|| halved(&self.shape, self.chunk_nbytes as u64 / typesize));
+        let blocks = self.blocks.clone().unwrap_or_else(|| halved(&chunks, self.block_nbytes as u64 / typesize));
         let chunks = if self.chunks.is_none() { raised(&chunks, &blocks, &self.shape) } else { chunks };
         let geometry = Geometry::new(self.options.typesize, &self.shape, &chunks, &blocks)?;
         let options = self.options.clone().blocksize(geometry.block_nbytes().max(1));
@@ -186,6 +211,14 @@ mod tests {
             let (geometry, _) = ArrayOptions::new(shape, Options::new(4)).resolve().unwrap();
             assert_eq!((geometry.chunks(), geometry.blocks()), (shape, shape));
         }
+    }
+
+    #[test]
+    fn sizes_can_be_chosen_without_shapes() {
+        let options = ArrayOptions::new(&[500, 600], Options::new(4)).chunk_nbytes(100_000).block_nbytes(5000);
+        let (geometry, _) = options.resolve().unwrap();
+        assert!((25_000..=110_000).contains(&geometry.chunk_nbytes()), "{geometry:?}");
+        assert!((1250..=5000).contains(&geometry.block_nbytes()), "{geometry:?}");
     }
 
     #[test]

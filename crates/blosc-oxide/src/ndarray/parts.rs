@@ -9,7 +9,7 @@ use std::io::Write;
 use std::ops::Range;
 
 /// How much is in memory at a time.
-const PART_NBYTES: u64 = 32 << 20;
+pub(super) const PART_NBYTES: u64 = 32 << 20;
 /// The same for a row of blocks.
 const ROW_NBYTES: u64 = 256 << 20;
 const BUDGET: Budget = Budget { usual: PART_NBYTES, row: ROW_NBYTES };

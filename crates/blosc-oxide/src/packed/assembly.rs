@@ -73,6 +73,13 @@ impl<S: Storage> Assembly<S> {
         self.is_changed && !self.is_poisoned
     }
 
+    /// There is nothing to commit: what has been put stays behind the end, where nothing refers to it.
+    pub(super) fn forget_changes(&mut self) {
+        self.is_changed = false;
+        // That bytes which belong to nothing stay is no harm; the next commit cuts them off.
+        let _ = self.cut_to(self.header.cbytes());
+    }
+
     /// Adds a special chunk.
     pub(super) fn put_special(&mut self, kind: PackedSpecial, chunk: &[u8]) -> Result<()> {
         let offset = self.put(chunk, 0)?;

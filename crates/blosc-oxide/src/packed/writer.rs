@@ -142,6 +142,11 @@ impl<S: Storage> PackedWriter<S> {
         self.assembly.commit()
     }
 
+    /// Gives up everything that was appended since the last commit. Dropping the writer would commit it.
+    pub fn abandon(mut self) {
+        self.assembly.forget_changes();
+    }
+
     fn put_waiting(&mut self) -> Result<()> {
         while let Some((&kind, data)) = self.waiting.first_key_value() {
             let chunk = match kind {

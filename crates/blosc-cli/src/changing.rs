@@ -1,0 +1,68 @@
+//! Frames that are changed in place: by one process at a time, and all or nothing.
+
+use crate::cli::Global;
+use crate::failure::{At, Failure, Outcome};
+use crate::source::Opening;
+use blosc_oxide::Frame;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a program that locks the frame is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Makes `edit` of the frame at `path`: all that it does counts, or nothing if it fails.
+pub(crate) fn change<T>(path: &Path, global: &Global, edit: impl FnOnce(&mut Frame) -> Outcome<T>) -> Outcome<T> {
+    let (mut frame, _alone) = open(path, global)?;
+    let result = edit(&mut frame).and_then(|result| Ok(frame.commit().map(|()| result)?));
+    if result.is_err() {
+        // Dropping it would commit. After a write that failed nothing can be, and there is nothing to give up.
+        let _ = frame.rollback();
+    }
+    result
+}
+
+/// Opens the frame at `path` to be changed, while no other process of this kind does.
+pub(crate) fn open(path: &Path, global: &Global) -> Outcome<(Frame, Alone)> {
+    let alone = Alone::at(path)?;
+    let mut options = Opening::new(global).frame_options();
+    // The file is left by programs that lock the frame; where there is none, nobody does.
+    if lock_file(path).exists() {
+        options = options.locking(true).lock_timeout(PATIENCE);
+    }
+    Ok((Frame::open_writable_with(path, options)?, alone))
+}
+
+/// As long as it lives, no other process has one for the same file.
+pub(crate) struct Alone {
+    /// `None` where files cannot be locked.
+    _file: Option<File>,
+}
+
+impl Alone {
+    /// Gets hold of the file or directory at `path`.
+    pub(crate) fn at(path: &Path) -> Outcome<Self> {
+        // Elsewhere a lock keeps this process itself from writing, too.
+        if !cfg!(unix) {
+            return Ok(Self { _file: None });
+        }
+        let file = File::open(path).at_path(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: Some(file) }),
+            Err(TryLockError::WouldBlock) => {
+                Err(Failure::usage("another process is changing it; try again when that has ended"))
+            }
+            Err(TryLockError::Error(_)) => Ok(Self { _file: None }),
+        }
+    }
+}
+
+/// Where programs that lock a frame do so.
+fn lock_file(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.join(".b2lock");
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".b2lock");
+    PathBuf::from(name)
+}
