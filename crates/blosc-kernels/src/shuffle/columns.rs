@@ -1,7 +1,7 @@
 //! The byte shuffle for elements of more than 16 bytes: 16 columns at a time, the last group overlapping the one
 //! before it where the typesize is not a multiple of 16.
 
-use super::{LINE, Rows, RowsMut, fetch_rows};
+use super::{LINE, Rows, RowsMut, TILE_LEN, copy_rows, fetch_rows};
 use crate::simd::network::{transpose, transpose_half};
 use crate::simd::{Kernel, LANE, Simd, strided};
 
@@ -72,13 +72,20 @@ impl<const STEP: usize> Kernel for Unshuffle<'_, STEP> {
         let Self { typesize, rows, elements } = self;
         let items = elements.len() / typesize;
         assert!(STEP <= items && LANE <= typesize && rows.hold(typesize, items));
+        let crowded = !S::MANY_REGISTERS && rows.are_crowded();
+        let mut close = [0; TILE_LEN];
         for tile in tiles::<STEP>(typesize, items) {
             for column in column_groups(typesize) {
                 for first in steps::<STEP>(tile, items) {
-                    let from = rows.at(column * rows.stride + first);
+                    let (mut from, mut stride) = (rows.at(column * rows.stride + first), rows.stride);
                     let to = elements.as_mut_ptr().wrapping_add(first * typesize + column);
+                    if crowded {
+                        // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and the rows hold as many.
+                        unsafe { copy_rows::<S, STEP>(simd, from, stride, LANE, &mut close) };
+                        (from, stride) = (close.as_ptr(), STEP);
+                    }
                     // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and both sides hold as many.
-                    unsafe { unshuffle_step::<S, STEP>(simd, from, rows.stride, to, typesize) };
+                    unsafe { unshuffle_step::<S, STEP>(simd, from, stride, to, typesize) };
                 }
             }
         }
@@ -184,6 +191,16 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const STEP: usize>(
     to: *mut u8,
     element: usize,
 ) {
+    if S::JOINS_LANES {
+        for first in (0..STEP).step_by(S::WIDTH) {
+            let (from, to) = (from.wrapping_add(first), to.wrapping_add(first * element));
+            // SAFETY: the caller's promise, for `WIDTH` of the elements.
+            unsafe { unshuffle_half::<S, false>(simd, from, row, to, element) };
+            // SAFETY: the caller's promise, for `WIDTH` of the elements.
+            unsafe { unshuffle_half::<S, true>(simd, from, row, to, element) };
+        }
+        return;
+    }
     let vectors = LANE / S::LANES;
     for part in 0..STEP / LANE {
         let mut x = [simd.zero(); LANE];
@@ -198,6 +215,24 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const STEP: usize>(
             // SAFETY: the caller promises 16 bytes of every element.
             unsafe { store_lanes(simd, at, element, elements) };
         }
+    }
+}
+
+/// Of `WIDTH` elements in two lanes, the first eight of both lanes, or the last eight if `HIGH`.
+///
+/// # Safety
+/// As for [`unshuffle_step`], with `WIDTH` in place of `STEP`.
+#[inline(always)]
+unsafe fn unshuffle_half<S: Simd, const HIGH: bool>(simd: S, from: *const u8, row: usize, to: *mut u8, element: usize) {
+    let mut x = [simd.zero(); LANE];
+    for (j, vector) in x.iter_mut().enumerate() {
+        // SAFETY: the caller promises `WIDTH` bytes of each of 16 rows.
+        *vector = unsafe { simd.load(from.wrapping_add(j * row)) };
+    }
+    let to = to.wrapping_add(if HIGH { 8 * element } else { 0 });
+    for (v, &vector) in transpose_half::<S, HIGH>(simd, x).iter().enumerate().take(8) {
+        // SAFETY: the caller promises 16 bytes of elements `v` and `v + 16` of the half.
+        unsafe { store_lanes(simd, to.wrapping_add(v * element), LANE * element, vector) };
     }
 }
 

@@ -23,6 +23,13 @@ const LINE: usize = 64;
 /// Bytes from which on it is worth fetching what will be written: less is likely to be in the cache.
 const WORTH_FETCHING: usize = 16 * 1024;
 
+/// Rows at a distance that is a multiple of this share the few places of one set of the first level cache, so that
+/// what is loaded of one pushes out what will be needed again of another.
+const CROWDING: usize = 4096;
+
+/// Room for a line of each of 16 rows.
+const TILE_LEN: usize = LINE * LANE;
+
 /// Shuffles `src` into `dst` with the fastest kernel of this processor.
 ///
 /// # Panics
@@ -133,6 +140,28 @@ fn fetch_rows<S: Simd>(simd: S, to: *mut u8, stride: usize, count: usize) {
     }
 }
 
+/// Copies `STEP` bytes of each of at most 16 rows to where they are close together.
+///
+/// # Safety
+/// `STEP` bytes must be readable at each of the `count` places `from + j * stride`.
+#[inline(always)]
+unsafe fn copy_rows<S: Simd, const STEP: usize>(
+    simd: S,
+    from: *const u8,
+    stride: usize,
+    count: usize,
+    tile: &mut [u8; TILE_LEN],
+) {
+    for (j, to) in tile.chunks_exact_mut(STEP).enumerate().take(count) {
+        for (part, to) in to.chunks_exact_mut(S::WIDTH).enumerate() {
+            // SAFETY: the caller promises `STEP` bytes of each row.
+            let bytes = unsafe { simd.load(from.wrapping_add(j * stride + part * S::WIDTH)) };
+            // SAFETY: the piece of the tile is as long as a vector.
+            unsafe { simd.store(to.as_mut_ptr(), bytes) };
+        }
+    }
+}
+
 /// The rows of a shuffled block: row `j` starts at byte `j * stride`.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
@@ -144,6 +173,11 @@ impl Rows<'_> {
     /// Whether there are `count` rows of `items` bytes.
     fn hold(&self, count: usize, items: usize) -> bool {
         hold(self.bytes.len(), self.stride, count, items)
+    }
+
+    /// Whether the same elements of all rows compete for a place in the cache.
+    fn are_crowded(&self) -> bool {
+        self.stride.is_multiple_of(CROWDING)
     }
 
     /// The place of the byte at `offset`.

@@ -3,7 +3,7 @@
 //! `P` is the typesize rounded up to a power of two. Elements are widened to `P` bytes on the way in, or narrowed on
 //! the way out, by letting neighbouring loads or stores overlap.
 
-use super::{LINE, Rows, RowsMut, WORTH_FETCHING, fetch_rows};
+use super::{LINE, Rows, RowsMut, TILE_LEN, WORTH_FETCHING, copy_rows, fetch_rows};
 use crate::simd::network::{gather_rows, split_elements, transpose, transpose_half};
 use crate::simd::{Kernel, LANE, MAX_LANES, Simd, entry, strided};
 
@@ -64,20 +64,38 @@ impl<const T: usize, const P: usize, const STEP: usize> Kernel for Unshuffle<'_,
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
+        if P == LANE && !S::MANY_REGISTERS && self.rows.are_crowded() {
+            self.unshuffle::<S, true>(simd);
+        } else {
+            self.unshuffle::<S, false>(simd);
+        }
+    }
+}
+
+impl<const T: usize, const P: usize, const STEP: usize> Unshuffle<'_, T, P, STEP> {
+    #[inline(always)]
+    fn unshuffle<S: Simd, const CROWDED: bool>(self, simd: S) {
         let Self { rows, elements } = self;
         let items = elements.len() / T;
         assert!(STEP <= items && rows.hold(T, items));
         let overhang = if T == P { 0 } else { S::WIDTH };
         // With few registers there are so many loads that more of them do not help.
         let fetching = elements.len() >= WORTH_FETCHING && (P < LANE || S::MANY_REGISTERS);
+        let mut tile = [0; TILE_LEN];
         let mut first = 0;
         while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {
             let to = elements.as_mut_ptr().wrapping_add(first * T);
             if fetching {
                 fetch_elements(simd, to, T);
             }
+            let (mut from, mut stride) = (rows.at(first), rows.stride);
+            if CROWDED {
+                // SAFETY: `T` rows hold the elements up to `items`.
+                unsafe { copy_rows::<S, STEP>(simd, from, stride, T, &mut tile) };
+                (from, stride) = (tile.as_ptr(), STEP);
+            }
             // SAFETY: `T` rows hold the elements up to `items`; the step and the overhang are inside `elements`.
-            unsafe { unshuffle_step::<S, T, P, STEP>(simd, rows.at(first), rows.stride, to) };
+            unsafe { unshuffle_step::<S, T, P, STEP>(simd, from, stride, to) };
             first += STEP;
         }
         // What stores must not reach beyond goes through a buffer, together with elements already done if need be.
@@ -214,13 +232,21 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize, con
     row: usize,
     to: *mut u8,
 ) {
+    let joining = T == P && P < LANE && S::JOINS_LANES;
+    let halving = P == LANE && S::JOINS_LANES;
     let dealing = T == P && LANE / P >= S::DEALS_FROM;
-    let spreading = !dealing && P >= S::SPREADS_FROM;
+    let spreading = !halving && !dealing && P >= S::SPREADS_FROM;
     let width = if spreading { LANE } else { S::WIDTH };
     for first in (0..STEP).step_by(width) {
         let from = from.wrapping_add(first);
         let to = to.wrapping_add(first * T);
-        if dealing {
+        if joining {
+            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on.
+            unsafe { unshuffle_joining_lanes::<S, P>(simd, from, row, to) };
+        } else if halving {
+            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on, and what may be written after.
+            unsafe { unshuffle_in_halves::<S, T>(simd, from, row, to) };
+        } else if dealing {
             // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on.
             unsafe { unshuffle_whole_vectors::<S, P>(simd, from, row, to) };
         } else if spreading {
@@ -255,16 +281,8 @@ unsafe fn unshuffle_across_lanes<S: Simd, const T: usize, const P: usize>(
     }
     for (v, &vector) in transpose(simd, x, vectors).iter().enumerate().take(vectors) {
         let at = to.wrapping_add(v * (S::WIDTH / P) * T);
-        let elements = simd.assemble::<T, P>(vector);
-        if T == P || S::ASSEMBLES_ACROSS_LANES {
-            // SAFETY: the store starts at an element of the 16 and so ends before what the caller promises.
-            unsafe { simd.store(at, elements) };
-            continue;
-        }
-        // SAFETY: as above, for the elements of the first lane.
-        unsafe { simd.store_lane::<0>(at, elements) };
-        // SAFETY: as above, for the elements of the second lane.
-        unsafe { simd.store_lane::<1>(at.wrapping_add(LANE / P * T), elements) };
+        // SAFETY: the store starts at an element of the 16 and so ends before what the caller promises.
+        unsafe { simd.store(at, simd.assemble::<T, P>(vector)) };
     }
 }
 
@@ -299,6 +317,83 @@ unsafe fn unshuffle_by_lanes<S: Simd, const T: usize, const P: usize>(
     for (v, &vector) in elements.iter().enumerate().take(if S::LANES > 1 { P } else { 0 }) {
         // SAFETY: as above, for the elements of the second lane.
         unsafe { simd.store_lane::<1>(to.wrapping_add((LANE + v * (LANE / P)) * T), vector) };
+    }
+}
+
+/// Unshuffles `WIDTH` elements of `P` bytes in two lanes and stores them in whole vectors.
+///
+/// # Safety
+/// `WIDTH` bytes must be readable at each of the `P` places `from + j * row`, and `WIDTH * P` bytes writable at `to`.
+#[inline(always)]
+unsafe fn unshuffle_joining_lanes<S: Simd, const P: usize>(simd: S, from: *const u8, row: usize, to: *mut u8) {
+    let mut x = [simd.zero(); LANE];
+    for (j, vector) in x.iter_mut().enumerate().take(P) {
+        // SAFETY: the caller promises `WIDTH` bytes of each row.
+        *vector = unsafe { simd.load(from.wrapping_add(j * row)) };
+    }
+    let x = transpose(simd, x, P);
+    for pair in 0..P / 2 {
+        let (low, high) = simd.join_lanes(x[2 * pair], x[2 * pair + 1]);
+        let at = to.wrapping_add(pair * S::WIDTH);
+        // SAFETY: the caller promises room for `P` vectors; this is in the first half of them.
+        unsafe { simd.store(at, low) };
+        // SAFETY: and this in the second.
+        unsafe { simd.store(at.wrapping_add(P / 2 * S::WIDTH), high) };
+    }
+}
+
+/// Unshuffles 32 elements of 9 to 16 bytes, in two lanes of 16.
+///
+/// # Safety
+/// 32 bytes must be readable at each of the `T` places `from + j * row`, and `32 * T` bytes writable at `to`; if `T` is
+/// not 16, another `WIDTH` bytes after them.
+#[inline(always)]
+unsafe fn unshuffle_in_halves<S: Simd, const T: usize>(simd: S, from: *const u8, row: usize, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { unshuffle_half::<S, T, false>(simd, from, row, to) };
+    // SAFETY: the caller's promise.
+    unsafe { unshuffle_half::<S, T, true>(simd, from, row, to) };
+}
+
+/// The first eight elements of both lanes, or the last eight if `HIGH`, which come after the first.
+///
+/// # Safety
+/// As for [`unshuffle_in_halves`].
+#[inline(always)]
+unsafe fn unshuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, from: *const u8, row: usize, to: *mut u8) {
+    let mut x = [simd.zero(); LANE];
+    for (j, vector) in x.iter_mut().enumerate().take(T) {
+        // SAFETY: the caller promises `WIDTH` bytes of each row.
+        *vector = unsafe { simd.load(from.wrapping_add(j * row)) };
+    }
+    let x = transpose_half::<S, HIGH>(simd, x);
+    let to = to.wrapping_add(if HIGH { 8 * T } else { 0 });
+    let second_lane = to.wrapping_add(LANE * T);
+    if T == LANE {
+        for pair in 0..4 {
+            let (low, high) = simd.join_lanes(x[2 * pair], x[2 * pair + 1]);
+            // SAFETY: the caller promises room for 32 elements; these are two of the first 16.
+            unsafe { simd.store(to.wrapping_add(pair * S::WIDTH), low) };
+            // SAFETY: and these two of the last 16.
+            unsafe { simd.store(second_lane.wrapping_add(pair * S::WIDTH), high) };
+        }
+        return;
+    }
+    // The last store of the first lane reaches into the second lane's elements of the first half.
+    let behind_lane = to.wrapping_add(8 * T);
+    // SAFETY: the caller promises room there; in the second half it has been written, else nothing is made of it.
+    let behind = unsafe { simd.load_lanes([behind_lane; MAX_LANES]) };
+    for (v, &vector) in x.iter().enumerate().take(8) {
+        // SAFETY: the store starts at an element and so ends before what the caller promises.
+        unsafe { simd.store_lane::<0>(to.wrapping_add(v * T), vector) };
+    }
+    if HIGH {
+        // SAFETY: the caller promises room there.
+        unsafe { simd.store_lane::<0>(behind_lane, behind) };
+    }
+    for (v, &vector) in x.iter().enumerate().take(8) {
+        // SAFETY: as above, for the elements of the second lane.
+        unsafe { simd.store_lane::<1>(second_lane.wrapping_add(v * T), vector) };
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Kernel, LANE, MAX_LANES, Simd, entry};
+use super::{Kernel, LANE, MAX_LANES, Simd};
 use crate::isa::Isa;
 
 /// Proof that the processor has AVX2.
@@ -25,9 +25,9 @@ impl Simd for Avx2 {
     type Vector = __m256i;
     const LANES: usize = 2;
     const MANY_REGISTERS: bool = false;
-    const DEALS_FROM: usize = 4;
-    const SPREADS_FROM: usize = 16;
-    const ASSEMBLES_ACROSS_LANES: bool = false;
+    const DEALS_FROM: usize = LANE;
+    const JOINS_LANES: bool = true;
+    const SPREADS_FROM: usize = 2 * LANE;
     const PERMUTES: bool = true;
 
     #[inline(always)]
@@ -103,15 +103,9 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn deal<const CHUNK: usize>(self, vector: __m256i) -> __m256i {
+    fn join_lanes(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
         // SAFETY: the token exists only where the instructions do.
-        unsafe { deal::<CHUNK>(vector) }
-    }
-
-    #[inline(always)]
-    fn assemble<const T: usize, const P: usize>(self, vector: __m256i) -> __m256i {
-        // SAFETY: the token exists only where the instructions do.
-        unsafe { assemble::<T, P>(vector) }
+        unsafe { join_lanes(a, b) }
     }
 
     #[inline(always)]
@@ -177,17 +171,6 @@ fn permute(vector: __m256i, table: &[u8; LANE]) -> __m256i {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn deal<const CHUNK: usize>(vector: __m256i) -> __m256i {
-    match CHUNK {
-        8 => _mm256_permute4x64_epi64::<0b11_01_10_00>(vector),
-        4 => _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)),
-        2 => deal::<4>(permute(vector, &[0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15])),
-        _ => deal::<2>(permute(vector, &[0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15])),
-    }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
 fn exchange_bits<const DISTANCE: u32>(a: __m256i, b: __m256i, mask: u8) -> (__m256i, __m256i) {
     let mask = _mm256_set1_epi8(mask.cast_signed());
     let changed = _mm256_and_si256(_mm256_xor_si256(shift_down::<DISTANCE>(a), b), mask);
@@ -214,21 +197,8 @@ fn shift_up<const DISTANCE: u32>(vector: __m256i) -> __m256i {
     }
 }
 
-/// Brings the two pieces of each element together and cuts the elements, within each lane, to `T` bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn assemble<const T: usize, const P: usize>(vector: __m256i) -> __m256i {
-    let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(vector);
-    if P == LANE { halves } else { permute(halves, &const { assembly_table(T, P) }) }
-}
-
-const fn assembly_table(t: usize, p: usize) -> [u8; LANE] {
-    let mut table = [0; LANE];
-    let mut i = 0;
-    while i < LANE / p * t {
-        let (element, byte) = (i / t, i % t);
-        table[i] = entry(byte / (p / 2) * 8 + element * (p / 2) + byte % (p / 2));
-        i += 1;
-    }
-    table
+fn join_lanes(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b))
 }

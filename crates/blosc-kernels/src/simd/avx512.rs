@@ -26,8 +26,8 @@ impl Simd for Avx512 {
     const LANES: usize = 4;
     const MANY_REGISTERS: bool = true;
     const DEALS_FROM: usize = 1;
+    const JOINS_LANES: bool = false;
     const SPREADS_FROM: usize = 4;
-    const ASSEMBLES_ACROSS_LANES: bool = true;
     const PERMUTES: bool = true;
 
     #[inline(always)]

@@ -127,11 +127,11 @@ pub(crate) trait Simd: Copy {
     const MANY_REGISTERS: bool;
     /// The smallest chunk for which [`Simd::deal`] is one instruction; `LANE` if there is none.
     const DEALS_FROM: usize;
+    /// Whether vectors have two lanes, and [`Simd::join_lanes`] is cheaper than any other way across them.
+    const JOINS_LANES: bool;
     /// The smallest power of two of bytes from which the rows of an element are better spread over the lanes than the
-    /// elements. Not below `LANES`.
+    /// elements, not below `LANES`; `2 * LANE` if there is none.
     const SPREADS_FROM: usize;
-    /// Whether [`Simd::assemble`] leaves no gap between lanes.
-    const ASSEMBLES_ACROSS_LANES: bool;
     /// Whether [`Simd::permute`] is an instruction, and not worth avoiding.
     const PERMUTES: bool;
 
@@ -182,13 +182,22 @@ pub(crate) trait Simd: Copy {
     fn permute(self, vector: Self::Vector, table: &[u8; LANE]) -> Self::Vector;
 
     /// Deals chunks of `CHUNK` bytes out to the lanes in turn: chunk `c` of lane `l` of the result is chunk
-    /// `c * LANES + l` of the vector.
-    fn deal<const CHUNK: usize>(self, vector: Self::Vector) -> Self::Vector;
+    /// `c * LANES + l` of the vector. Only for chunks from `DEALS_FROM` on.
+    fn deal<const CHUNK: usize>(self, vector: Self::Vector) -> Self::Vector {
+        vector
+    }
+
+    /// The first lanes of `a` and `b`, and their second lanes. Only where `JOINS_LANES`.
+    fn join_lanes(self, a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector) {
+        (a, b)
+    }
 
     /// Puts the `WIDTH / P` elements together whose bytes lie across the lanes, `P / LANES` bytes of each element in
-    /// each lane, and cuts them to their first `T` bytes. They come one after the other: in the whole vector if `T ==
-    /// P` or `ASSEMBLES_ACROSS_LANES`, else from the start of each lane. What comes after them is arbitrary.
-    fn assemble<const T: usize, const P: usize>(self, vector: Self::Vector) -> Self::Vector;
+    /// each lane, and cuts them to their first `T` bytes. They come one after the other; what comes after them is
+    /// arbitrary. Only for elements from `SPREADS_FROM` on.
+    fn assemble<const T: usize, const P: usize>(self, vector: Self::Vector) -> Self::Vector {
+        vector
+    }
 
     /// The bits in which `a` and `b` differ.
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;

@@ -31,8 +31,8 @@ impl Simd for Neon {
     const LANES: usize = 1;
     const MANY_REGISTERS: bool = true;
     const DEALS_FROM: usize = 16;
+    const JOINS_LANES: bool = false;
     const SPREADS_FROM: usize = 16;
-    const ASSEMBLES_ACROSS_LANES: bool = true;
     const PERMUTES: bool = true;
 
     #[inline(always)]
@@ -94,16 +94,6 @@ impl Simd for Neon {
         let table = unsafe { self.load(table.as_ptr()) };
         // SAFETY: the token exists only where the instructions do.
         unsafe { vqtbl1q_u8(vector, table) }
-    }
-
-    #[inline(always)]
-    fn deal<const CHUNK: usize>(self, vector: uint8x16_t) -> uint8x16_t {
-        vector
-    }
-
-    #[inline(always)]
-    fn assemble<const T: usize, const P: usize>(self, vector: uint8x16_t) -> uint8x16_t {
-        vector
     }
 
     #[inline(always)]

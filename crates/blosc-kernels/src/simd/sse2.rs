@@ -31,8 +31,8 @@ impl Simd for Sse2 {
     const LANES: usize = 1;
     const MANY_REGISTERS: bool = false;
     const DEALS_FROM: usize = 16;
+    const JOINS_LANES: bool = false;
     const SPREADS_FROM: usize = 16;
-    const ASSEMBLES_ACROSS_LANES: bool = true;
     const PERMUTES: bool = false;
 
     #[inline(always)]
@@ -101,17 +101,6 @@ impl Simd for Sse2 {
     fn permute(self, vector: __m128i, table: &[u8; LANE]) -> __m128i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { permute(vector, table) }
-    }
-
-    #[inline(always)]
-    fn deal<const CHUNK: usize>(self, vector: __m128i) -> __m128i {
-        // SAFETY: the token exists only where the instructions do.
-        unsafe { deal::<CHUNK>(vector) }
-    }
-
-    #[inline(always)]
-    fn assemble<const T: usize, const P: usize>(self, vector: __m128i) -> __m128i {
-        vector
     }
 
     #[inline(always)]
@@ -196,12 +185,6 @@ fn permute(vector: __m128i, table: &[u8; LANE]) -> __m128i {
     let permuted = table.map(|at| bytes[usize::from(at & 15)]);
     // SAFETY: an array of 16 bytes is readable.
     unsafe { _mm_loadu_si128(permuted.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "sse2")]
-#[inline]
-fn deal<const CHUNK: usize>(vector: __m128i) -> __m128i {
-    vector
 }
 
 #[target_feature(enable = "sse2")]

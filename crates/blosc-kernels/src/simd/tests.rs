@@ -45,6 +45,7 @@ impl Kernel for Operations {
         check_deal::<S, 2>(simd);
         check_deal::<S, 4>(simd);
         check_deal::<S, 8>(simd);
+        check_joining(simd);
         check_permute(simd);
         check_lanes(simd);
         check_bits::<S, 1>(simd, 0x55);
@@ -69,9 +70,23 @@ fn check_zip<S: Simd, const GRANULE: usize>(simd: S) {
 }
 
 fn check_deal<S: Simd, const CHUNK: usize>(simd: S) {
+    if CHUNK < S::DEALS_FROM {
+        return;
+    }
     let a = sample(7);
     let model = expected::<S>(|lane, i| a[(i / CHUNK * S::LANES + lane) * CHUNK + i % CHUNK]);
     assert_eq!(bytes_of(simd, simd.deal::<CHUNK>(load(simd, &a))), model, "chunk {CHUNK}");
+}
+
+fn check_joining<S: Simd>(simd: S) {
+    if !S::JOINS_LANES {
+        return;
+    }
+    let (a, b) = (sample(1), sample(99));
+    let (low, high) = simd.join_lanes(load(simd, &a), load(simd, &b));
+    let model = |from: usize| expected::<S>(|lane, i| if lane == 0 { a[from + i] } else { b[from + i] });
+    assert_eq!(bytes_of(simd, low), model(0));
+    assert_eq!(bytes_of(simd, high), model(LANE));
 }
 
 fn check_permute<S: Simd>(simd: S) {
