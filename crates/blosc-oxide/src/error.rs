@@ -53,6 +53,13 @@ impl Error {
         Self(Box::new(Repr { kind, message: message.into(), source: None }))
     }
 
+    /// Makes an error out of line, so that the code around a check stays small enough to be inlined.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn formatted(kind: ErrorKind, message: fmt::Arguments<'_>) -> Self {
+        Self::new(kind, message.to_string())
+    }
+
     /// What went wrong.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -61,6 +68,8 @@ impl Error {
 
     /// The same error with `place` put before its message.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn within(mut self, place: impl fmt::Display) -> Self {
         self.0.message = format!("{place}: {}", self.0.message).into();
         self
@@ -101,7 +110,7 @@ impl From<std::io::Error> for Error {
 /// Makes an [`Error`] of a kind from a format string.
 macro_rules! error {
     ($kind:ident, $($message:tt)+) => {
-        $crate::error::Error::new($crate::error::ErrorKind::$kind, format!($($message)+))
+        $crate::error::Error::formatted($crate::error::ErrorKind::$kind, format_args!($($message)+))
     };
 }
 

@@ -5,7 +5,7 @@ use super::plan::{Block, Plan, Stream};
 use super::plugins::Plugins;
 use super::special;
 use super::view::Chunk;
-use crate::codec::{Codec, CodecContext, DecodeDict, DecodeState, Decoding, missing};
+use crate::codec::{Codec, CodecContext, CodecPlugin, DecodeDict, DecodeState, Decoding, missing};
 use crate::error::{Error, Result, bail};
 use crate::exec::{Threads, lock};
 use crate::filter::{BlockPlace, Element, Stages};
@@ -110,7 +110,9 @@ impl Decompressor {
     /// As [`decompress`](Self::decompress); `OutputTooSmall` if `out` is shorter than the data. After an error the
     /// content of `out` is unspecified.
     pub fn decompress_into(&mut self, bytes: &[u8], out: &mut [u8]) -> Result<usize> {
-        self.chunk_into(&Chunk::parse(bytes)?, out)
+        let mut chunk = Chunk::unread(bytes);
+        chunk.read()?;
+        self.chunk_into(&chunk, out)
     }
 
     /// All of the data of `chunk`.
@@ -163,7 +165,10 @@ impl Decompressor {
         }
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
-        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref(), *item)?;
+        let mut stages = Stages::none();
+        set_stages(&mut stages, chunk.header(), plugins, *item)?;
+        let plugin = codec_plugin(chunk.header().codec(), plugins)?;
+        let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref());
         grow(workers, 1);
         if plan.nblocks() == 1 && wanted(0) {
             let block = plan.block(0)?;
@@ -224,7 +229,10 @@ impl Decompressor {
         let plan = chunk.plan()?;
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
-        let decoder = BlockDecoder::new(plan, chunk.header(), plugins, dict.as_ref(), *item)?;
+        let mut stages = Stages::none();
+        set_stages(&mut stages, chunk.header(), plugins, *item)?;
+        let plugin = codec_plugin(chunk.header().codec(), plugins)?;
+        let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref());
         grow(workers, 1);
         let scratch = own(&mut workers[0]);
         let mut queue = Queue { rest: &mut [], next: 0, decoder: &decoder };
@@ -319,8 +327,8 @@ impl<'o> Queue<'o, '_> {
 
 /// Everything that the blocks of one chunk have in common.
 pub(super) struct BlockDecoder<'d> {
-    pub(super) plan: Plan<'d>,
-    pub(super) stages: Stages<'d>,
+    pub(super) plan: &'d Plan<'d>,
+    pub(super) stages: &'d Stages<'d>,
     pub(super) how: Decoding<'d>,
     refers_to_first_block: bool,
     blocksize: usize,
@@ -328,40 +336,24 @@ pub(super) struct BlockDecoder<'d> {
 }
 
 impl<'d> BlockDecoder<'d> {
+    #[inline]
     fn new(
-        plan: Plan<'d>,
+        plan: &'d Plan<'d>,
+        stages: &'d Stages<'d>,
         header: &Header,
-        plugins: &'d Plugins,
+        plugin: Option<&'d dyn CodecPlugin>,
         dict: Option<&'d DecodeDict<'d>>,
-        item: Option<usize>,
-    ) -> Result<Self> {
-        let codec = header.codec();
-        let plugin = match codec {
-            Codec::Plugin(id) => plugins.codecs.get(id),
-            _ => None,
-        };
-        if plugin.is_none() && !codec.can_be_read() {
-            return Err(missing(codec));
-        }
-        let typesize = header.typesize();
-        let item = if typesize == 1 { item.unwrap_or(1) } else { typesize };
-        let element = Element { typesize, item, blosc1_bitshuffle: header.version() == VERSION_BLOSC1 };
-        let stages = if header.is_instrumented() {
-            Stages::none()
-        } else {
-            Stages::for_decoding(&header.pipeline(), element, &plugins.filters)?
-        };
-        let context = CodecContext { meta: header.codec_meta(), level: 0, typesize };
-        // Variable-length blocks stand for themselves, whatever the filter.
-        let refers_to_first_block = stages.refers_to_first_block() && !header.has_vlblocks();
-        Ok(Self {
+    ) -> Self {
+        let context = CodecContext { meta: header.codec_meta(), level: 0, typesize: header.typesize() };
+        Self {
             plan,
             stages,
-            how: Decoding { codec, context, plugin, dict },
-            refers_to_first_block,
+            how: Decoding { codec: header.codec(), context, plugin, dict },
+            // Variable-length blocks stand for themselves, whatever the filter.
+            refers_to_first_block: stages.refers_to_first_block() && !header.has_vlblocks(),
             blocksize: header.blocksize(),
             nbytes: header.nbytes(),
-        })
+        }
     }
 
     fn block_len(&self, index: usize) -> Result<usize> {
@@ -392,6 +384,7 @@ impl<'d> BlockDecoder<'d> {
         self.decode_here(&block, place, out, scratch).map_err(|error| error.within(format_args!("block {index}")))
     }
 
+    #[inline]
     fn decode_here(
         &self,
         block: &Block<'_>,
@@ -459,6 +452,7 @@ impl<'d> BlockDecoder<'d> {
         }
     }
 
+    #[inline]
     fn decode_streams(&self, block: &Block<'_>, out: &mut [u8], codec: &mut DecodeState) -> Result<()> {
         let stream_len = block.stream_len();
         let mut streams = block.streams();
@@ -472,6 +466,7 @@ impl<'d> BlockDecoder<'d> {
     }
 }
 
+#[inline]
 fn decode_stream(stream: Stream<'_>, out: &mut [u8], codec: &mut DecodeState, how: &Decoding<'_>) -> Result<()> {
     match stream {
         Stream::Run(byte) => out.fill(byte),
@@ -479,6 +474,31 @@ fn decode_stream(stream: Stream<'_>, out: &mut [u8], codec: &mut DecodeState, ho
         Stream::Compressed(bytes) => codec.decompress(how, bytes, out)?,
     }
     Ok(())
+}
+
+/// Finds out what the filters of a chunk have to undo.
+#[inline]
+fn set_stages<'p>(stages: &mut Stages<'p>, header: &Header, plugins: &'p Plugins, item: Option<usize>) -> Result<()> {
+    if header.is_instrumented() {
+        return Ok(());
+    }
+    let typesize = header.typesize();
+    let item = if typesize == 1 { item.unwrap_or(1) } else { typesize };
+    let element = Element { typesize, item, blosc1_bitshuffle: header.version() == VERSION_BLOSC1 };
+    stages.set_for_decoding(&header.pipeline(), element, &plugins.filters)
+}
+
+/// The plug-in of a codec that is not built in.
+#[inline]
+fn codec_plugin(codec: Codec, plugins: &Plugins) -> Result<Option<&dyn CodecPlugin>> {
+    let plugin = match codec {
+        Codec::Plugin(id) => plugins.codecs.get(id),
+        _ => None,
+    };
+    if plugin.is_none() && !codec.can_be_read() {
+        return Err(missing(codec));
+    }
+    Ok(plugin)
 }
 
 fn decode_dict<'a>(plan: &Plan<'a>, header: &Header) -> Result<Option<DecodeDict<'a>>> {
@@ -491,6 +511,7 @@ fn largest_block(header: &Header) -> usize {
 }
 
 /// Makes sure that there is scratch for `count` workers.
+#[inline]
 fn grow(workers: &mut Vec<Mutex<Scratch>>, count: usize) {
     while workers.len() < count {
         workers.push(Mutex::default());

@@ -114,7 +114,7 @@ pub(crate) struct Extension {
 }
 
 impl Fields {
-    fn read(bytes: &[u8]) -> Result<Self> {
+    fn read(&mut self, bytes: &[u8]) -> Result<()> {
         let Some(start) = array_at::<BLOSC1_LEN>(bytes, 0) else {
             bail!(Truncated, "chunk header: {BLOSC1_LEN} bytes needed, {} given", bytes.len());
         };
@@ -122,7 +122,7 @@ impl Fields {
         let int = |at| le_i32(&start, at).unwrap_or_default();
         let extended = flags & flag::EXTENDED == flag::EXTENDED && version != VERSION_BLOSC1;
         let extension = if extended { Some(Extension::read(bytes, version)?) } else { None };
-        Ok(Self {
+        *self = Self {
             version,
             codec_version,
             flags,
@@ -131,7 +131,8 @@ impl Fields {
             blocksize: int(8),
             cbytes: int(12),
             extension,
-        })
+        };
+        Ok(())
     }
 
     /// The header as bytes: 32 of them, of which a Blosc1 header is the first 16.
@@ -165,6 +166,7 @@ impl Fields {
 }
 
 impl Extension {
+    #[inline]
     fn read(bytes: &[u8], version: u8) -> Result<Self> {
         let Some(extension) = array_at::<BLOSC1_LEN>(bytes, BLOSC1_LEN) else {
             bail!(Truncated, "chunk header: {BLOSC2_LEN} bytes needed, {} given", bytes.len());
@@ -190,36 +192,61 @@ pub struct Header {
 }
 
 impl Header {
+    /// What [`read`](Self::read) fills in.
+    pub(crate) const UNREAD: Self = Self {
+        fields: Fields {
+            version: 0,
+            codec_version: 0,
+            flags: 0,
+            typesize: 1,
+            nbytes: 0,
+            blocksize: 0,
+            cbytes: 0,
+            extension: None,
+        },
+        nbytes: 0,
+        cbytes: 0,
+        blocksize: 0,
+        nblocks: 0,
+        pipeline: Pipeline::none(),
+        special: None,
+    };
+
     /// Reads the header at the start of `bytes`. The chunk itself need not be there.
     ///
     /// # Errors
     /// `Truncated` if the header is not all there, `Unsupported` for a version or flag of the future, `Corrupt` if the
     /// fields contradict each other.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let fields = Fields::read(bytes)?;
-        check_version(&fields)?;
-        if fields.typesize == 0 {
-            bail!(Corrupt, "chunk header: typesize is 0");
-        }
-        let special = match fields.extension {
-            Some(extension) => {
-                Special::from_code(extension.blosc2_flags >> flag2::SPECIAL_SHIFT & flag2::SPECIAL_MASK)?
-            }
-            None => None,
-        };
-        let nbytes = size("nbytes", fields.nbytes)?;
-        let cbytes = size("cbytes", fields.cbytes)?;
-        let mut header =
-            Self { fields, nbytes, cbytes, blocksize: 0, nblocks: 0, pipeline: implied_pipeline(&fields)?, special };
-        if cbytes < header.header_len() {
-            bail!(Corrupt, "chunk header: cbytes is {cbytes}, less than the header's {}", header.header_len());
-        }
-        header.set_blocks()?;
-        header.check_body()?;
+        let mut header = Self::UNREAD;
+        header.read(bytes)?;
         Ok(header)
     }
 
+    /// As [`parse`](Self::parse), to where the header stays. Returning it would copy it while its fields are still on
+    /// their way to memory, which costs as much as decoding a small chunk.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
+        self.fields.read(bytes)?;
+        check_version(&self.fields)?;
+        if self.fields.typesize == 0 {
+            bail!(Corrupt, "chunk header: typesize is 0");
+        }
+        if let Some(extension) = &self.fields.extension {
+            let code = extension.blosc2_flags >> flag2::SPECIAL_SHIFT & flag2::SPECIAL_MASK;
+            self.special = Special::from_code(code)?;
+        }
+        self.nbytes = size("nbytes", self.fields.nbytes)?;
+        self.cbytes = size("cbytes", self.fields.cbytes)?;
+        self.pipeline = implied_pipeline(&self.fields)?;
+        if self.cbytes < self.header_len() {
+            bail!(Corrupt, "chunk header: cbytes is {}, less than the header's {}", self.cbytes, self.header_len());
+        }
+        self.set_blocks()?;
+        self.check_body()
+    }
+
     /// Finds the number and the size of the blocks.
+    #[inline]
     fn set_blocks(&mut self) -> Result<()> {
         let stored = size("blocksize", self.fields.blocksize)?;
         if self.has_vlblocks() {
@@ -231,11 +258,16 @@ impl Header {
             bail!(Corrupt, "chunk header: blocksize is {stored}, it can be 1 to {MAX_BLOCKSIZE}");
         }
         self.blocksize = self.effective_blocksize(stored.min(self.nbytes));
-        self.nblocks = if self.nbytes == 0 { 0 } else { self.nbytes.div_ceil(self.blocksize) };
+        self.nblocks = match self.nbytes {
+            0 => 0,
+            nbytes if nbytes <= self.blocksize => 1,
+            nbytes => nbytes.div_ceil(self.blocksize),
+        };
         Ok(())
     }
 
     /// Some releases of the reference store the block size that was asked for, but use it rounded down to whole items.
+    #[inline]
     fn effective_blocksize(&self, stored: usize) -> usize {
         let ragged = stored.checked_rem(self.typesize()).unwrap_or_default();
         let is_recovered = self.fields.version >= VERSION_BLOSC2
@@ -247,6 +279,7 @@ impl Header {
     }
 
     /// Checks that what follows the header can be as long as the header says.
+    #[inline]
     fn check_body(&self) -> Result<()> {
         let body = self.cbytes.saturating_sub(self.header_len());
         if let Some(special) = self.special {
@@ -413,6 +446,7 @@ impl Header {
 
     /// Whether whole blocks are stored as one stream for each byte of an item.
     #[must_use]
+    #[inline]
     pub fn is_split(&self) -> bool {
         if self.fields.flags & flag::NOT_SPLIT != 0 {
             return false;
@@ -464,6 +498,7 @@ impl Header {
     }
 }
 
+#[inline]
 fn check_version(fields: &Fields) -> Result<()> {
     let version = fields.version;
     if !(VERSION_BLOSC1..=VERSION_VLBLOCKS).contains(&version) {
@@ -481,6 +516,7 @@ fn check_version(fields: &Fields) -> Result<()> {
 }
 
 /// The filters, which a header of 16 bytes has as flags.
+#[inline]
 fn implied_pipeline(fields: &Fields) -> Result<Pipeline> {
     if let Some(extension) = fields.extension {
         return Ok(extension.pipeline);
@@ -502,6 +538,7 @@ fn implied_pipeline(fields: &Fields) -> Result<Pipeline> {
     Ok(Pipeline::from_slots([0, 0, 0, 0, delta, shuffle], [0; MAX_FILTERS]))
 }
 
+#[inline]
 fn size(name: &str, value: i32) -> Result<usize> {
     match usize::try_from(value) {
         Ok(size) => Ok(size),

@@ -22,7 +22,7 @@ const TOKEN_RUN: u8 = 0x01;
 /// Where everything in the body of a chunk is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan<'a> {
-    header: Header,
+    header: &'a Header,
     /// The whole chunk, and nothing after it.
     bytes: &'a [u8],
     /// Where the first stream can be.
@@ -64,7 +64,8 @@ pub(crate) enum Stream<'a> {
 
 impl<'a> Plan<'a> {
     /// The plan of the chunk that `bytes` starts with. It must be neither memcpyed nor special nor lazy.
-    pub(crate) fn new(header: Header, bytes: &'a [u8]) -> Result<Self> {
+    #[inline]
+    pub(crate) fn new(header: &'a Header, bytes: &'a [u8]) -> Result<Self> {
         let Some(bytes) = bytes.get(..header.cbytes()) else {
             bail!(Truncated, "chunk: cbytes is {}, {} bytes are there", header.cbytes(), bytes.len());
         };
@@ -91,10 +92,12 @@ impl<'a> Plan<'a> {
     }
 
     /// The block with this index, which must be less than `nblocks`.
+    #[inline]
     pub(crate) fn block(&self, index: usize) -> Result<Block<'a>> {
         if self.header.has_vlblocks() { self.vlblock(index) } else { self.fixed_block(index) }
     }
 
+    #[inline]
     fn fixed_block(&self, index: usize) -> Result<Block<'a>> {
         let start = self.start(index)?;
         let bytes = self.bytes.get(start..).unwrap_or_default();
@@ -104,6 +107,7 @@ impl<'a> Plan<'a> {
         Ok(Block { len, bytes, nstreams: self.nstreams(len), kind })
     }
 
+    #[inline]
     fn nstreams(&self, len: usize) -> usize {
         let is_whole = len == self.header.blocksize();
         if is_whole && self.header.is_split() { self.header.typesize().min(MAX_STORED_TYPESIZE) } else { 1 }
@@ -143,6 +147,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Where a block starts, inside the chunk.
+    #[inline]
     fn start(&self, index: usize) -> Result<usize> {
         let at = index.saturating_mul(START_LEN).saturating_add(self.header.header_len());
         let stored = le_i32(self.bytes, at).ok_or_else(|| error!(Corrupt, "block {index}: no offset is there"))?;
@@ -174,6 +179,7 @@ fn dict_at(bytes: &[u8], at: usize) -> Result<&[u8]> {
 
 impl<'a> Block<'a> {
     /// The size of each stream once decoded.
+    #[inline]
     pub(crate) fn stream_len(&self) -> usize {
         self.len.checked_div(self.nstreams).unwrap_or_default()
     }
@@ -184,6 +190,7 @@ impl<'a> Block<'a> {
     }
 
     /// The streams of the block, each checked when it is reached.
+    #[inline]
     pub(crate) fn streams(&self) -> Streams<'a> {
         Streams { rest: self.bytes, left: self.nstreams, stream_len: self.stream_len(), kind: self.kind }
     }
@@ -220,6 +227,7 @@ pub(crate) struct Streams<'a> {
 impl<'a> Iterator for Streams<'a> {
     type Item = Result<Stream<'a>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         Some(self.read())
@@ -227,6 +235,7 @@ impl<'a> Iterator for Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
+    #[inline]
     fn read(&mut self) -> Result<Stream<'a>> {
         if self.kind == BlockKind::VariableLength {
             return Ok(self.payload(self.rest));
@@ -246,6 +255,7 @@ impl<'a> Streams<'a> {
 
     /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer than it was, by no
     /// more than its worst case.
+    #[inline]
     fn max_size(&self) -> usize {
         let longer = self.stream_len.checked_div(6).unwrap_or_default().saturating_add(32);
         if self.kind == BlockKind::Plain { self.stream_len.saturating_add(longer) } else { self.stream_len }
@@ -264,6 +274,7 @@ impl<'a> Streams<'a> {
         Ok(Stream::Run(value))
     }
 
+    #[inline]
     fn take(&mut self, len: usize) -> Result<Stream<'a>> {
         let Some((payload, rest)) = self.rest.split_at_checked(len) else {
             bail!(Corrupt, "stream: its size is {len}, {} bytes are left of the chunk", self.rest.len());
@@ -272,6 +283,7 @@ impl<'a> Streams<'a> {
         Ok(self.payload(payload))
     }
 
+    #[inline]
     fn payload(&self, payload: &'a [u8]) -> Stream<'a> {
         if payload.len() == self.stream_len { Stream::Raw(payload) } else { Stream::Compressed(payload) }
     }

@@ -24,8 +24,8 @@ pub(super) enum Changed<'a> {
 
 impl<'a> Reuse<'a> {
     /// `None` if the older chunk was made in another way, or if its blocks depend on each other.
-    pub(super) fn new(options: &Options, layout: &Layout, old: &Chunk<'a>, changed: Changed<'a>) -> Option<Self> {
-        let header = *old.header();
+    pub(super) fn new(options: &Options, layout: &Layout, old: &'a Chunk<'a>, changed: Changed<'a>) -> Option<Self> {
+        let header = old.header();
         let is_compressed = !header.is_memcpyed() && header.special().is_none() && !header.has_vlblocks();
         let is_independent = !options.dict && !header.has_dict() && !options.pipeline.contains(filter_id::DELTA);
         let is_same_kind = header.is_extended()

@@ -40,14 +40,28 @@ impl<'a> Chunk<'a> {
     /// # Errors
     /// As [`Header::parse`]; `Truncated` if the chunk is not all there, `Unsupported` if it is lazy.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let header = Header::parse(bytes)?;
-        if header.is_lazy() {
+        let mut chunk = Self::unread(bytes);
+        chunk.read()?;
+        Ok(chunk)
+    }
+
+    /// The chunk that `bytes` starts with, before anything was looked at.
+    pub(super) fn unread(bytes: &'a [u8]) -> Self {
+        Self { header: Header::UNREAD, bytes }
+    }
+
+    /// As [`parse`](Self::parse), to where the chunk stays.
+    pub(super) fn read(&mut self) -> Result<()> {
+        self.header.read(self.bytes)?;
+        if self.header.is_lazy() {
             bail!(Unsupported, "the chunk is lazy: it has no streams, its frame has them");
         }
-        match bytes.get(..header.cbytes()) {
-            Some(bytes) => Ok(Self { header, bytes }),
-            None => bail!(Truncated, "chunk: cbytes is {}, {} bytes are there", header.cbytes(), bytes.len()),
+        let (cbytes, given) = (self.header.cbytes(), self.bytes.len());
+        match self.bytes.get(..cbytes) {
+            Some(bytes) => self.bytes = bytes,
+            None => bail!(Truncated, "chunk: cbytes is {cbytes}, {given} bytes are there"),
         }
+        Ok(())
     }
 
     /// The header.
@@ -133,7 +147,8 @@ impl<'a> Chunk<'a> {
         Ok(start..start + plan.block(index)?.len)
     }
 
-    pub(super) fn plan(&self) -> Result<Plan<'a>> {
-        Plan::new(self.header, self.bytes)
+    #[inline]
+    pub(super) fn plan(&self) -> Result<Plan<'_>> {
+        Plan::new(&self.header, self.bytes)
     }
 }

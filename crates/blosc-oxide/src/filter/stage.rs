@@ -24,69 +24,115 @@ pub(crate) enum BlockPlace<'a> {
     After(&'a [u8]),
 }
 
+/// One filter. Small, and without anything borrowed: chunks of a few kilobytes feel what it costs to set a pipeline up.
 #[derive(Clone, Copy)]
-enum Stage<'p> {
-    Shuffle { group: usize },
-    BitShuffle { typesize: usize, all_or_nothing: bool },
-    Delta { unit: usize },
-    Truncate { typesize: usize, zeroed: u32 },
-    ByteDelta { planes: usize, restarting: bool },
-    Plugin { filter: &'p dyn FilterPlugin, context: FilterContext },
+enum Stage {
+    /// No filter, in a slot behind the last one.
+    Nothing,
+    Shuffle {
+        group: usize,
+    },
+    BitShuffle {
+        typesize: usize,
+        all_or_nothing: bool,
+    },
+    Delta {
+        unit: usize,
+    },
+    Truncate {
+        typesize: usize,
+        zeroed: u32,
+    },
+    ByteDelta {
+        planes: usize,
+        restarting: bool,
+    },
+    Plugin {
+        id: u8,
+        meta: u8,
+        typesize: usize,
+    },
 }
 
 /// The filters of a chunk that do something, in the order of compression.
 #[derive(Clone, Copy)]
 pub(crate) struct Stages<'p> {
-    stages: [Option<Stage<'p>>; MAX_FILTERS],
+    stages: [Stage; MAX_FILTERS],
+    len: usize,
+    registry: Option<&'p FilterRegistry>,
 }
 
 impl<'p> Stages<'p> {
     /// What compressing with `pipeline` has to do.
     pub(crate) fn for_encoding(pipeline: &Pipeline, element: Element, registry: &'p FilterRegistry) -> Result<Self> {
-        Self::resolve(pipeline, |id, meta| encoding_stage(id, meta, element, registry))
+        let mut stages = Self::none();
+        stages.set(pipeline, registry, |id, meta| encoding_stage(id, meta, element, registry))?;
+        Ok(stages)
     }
 
-    /// What decompressing a chunk with `pipeline` has to undo.
-    pub(crate) fn for_decoding(pipeline: &Pipeline, element: Element, registry: &'p FilterRegistry) -> Result<Self> {
-        Self::resolve(pipeline, |id, meta| match id {
-            id::TRUNC_PREC | id::INT_TRUNC => Ok(None),
+    /// Makes it what decompressing a chunk with `pipeline` has to undo.
+    pub(crate) fn set_for_decoding(
+        &mut self,
+        pipeline: &Pipeline,
+        element: Element,
+        registry: &'p FilterRegistry,
+    ) -> Result<()> {
+        self.set(pipeline, registry, |id, meta| match id {
+            id::TRUNC_PREC | id::INT_TRUNC => Ok(Stage::Nothing),
             _ => reversible_stage(id, meta, element, registry),
         })
     }
 
     /// A chunk without filters.
     pub(crate) fn none() -> Self {
-        Self { stages: [None; MAX_FILTERS] }
+        Self { stages: [Stage::Nothing; MAX_FILTERS], len: 0, registry: None }
     }
 
-    fn resolve(pipeline: &Pipeline, stage: impl Fn(u8, u8) -> Result<Option<Stage<'p>>>) -> Result<Self> {
-        let mut stages = [None; MAX_FILTERS];
-        for ((place, &id), &meta) in stages.iter_mut().zip(&pipeline.ids()).zip(&pipeline.metas()) {
-            *place = stage(id, meta)?;
+    #[inline]
+    fn set(
+        &mut self,
+        pipeline: &Pipeline,
+        registry: &'p FilterRegistry,
+        stage: impl Fn(u8, u8) -> Result<Stage>,
+    ) -> Result<()> {
+        self.registry = Some(registry);
+        self.len = 0;
+        for (&id, &meta) in pipeline.ids().iter().zip(&pipeline.metas()) {
+            if id == id::NONE {
+                continue;
+            }
+            let stage = stage(id, meta)?;
+            if !matches!(stage, Stage::Nothing) {
+                self.stages[self.len] = stage;
+                self.len += 1;
+            }
         }
-        Ok(Self { stages })
+        Ok(())
+    }
+
+    fn as_slice(&self) -> &[Stage] {
+        &self.stages[..self.len]
     }
 
     /// Whether there is nothing to do.
     pub(crate) fn is_empty(&self) -> bool {
-        self.stages.iter().all(Option::is_none)
+        self.len == 0
     }
 
     /// Whether a block refers to the first one.
     pub(crate) fn refers_to_first_block(&self) -> bool {
-        self.stages.iter().flatten().any(|stage| matches!(stage, Stage::Delta { .. }))
+        self.as_slice().iter().any(|stage| matches!(stage, Stage::Delta { .. }))
     }
 
     /// Whether a block of one repeated byte stays one whatever the byte is.
     pub(crate) fn keeps_runs(&self) -> bool {
-        self.stages.iter().flatten().all(|stage| matches!(stage, Stage::Shuffle { .. }))
+        self.as_slice().iter().all(|stage| matches!(stage, Stage::Shuffle { .. }))
     }
 
     /// The group size of the shuffle, if that is all there is to do.
     pub(crate) fn lone_shuffle(&self) -> Option<usize> {
-        let mut stages = self.stages.iter().flatten();
-        match (stages.next(), stages.next()) {
-            (Some(&Stage::Shuffle { group }), None) => Some(group),
+        match *self.as_slice() {
+            [Stage::Shuffle { group }] => Some(group),
             _ => None,
         }
     }
@@ -99,12 +145,11 @@ impl<'p> Stages<'p> {
         a: &'b mut [u8],
         b: &'b mut [u8],
     ) -> Result<&'b [u8]> {
-        let mut stages = self.stages.iter().flatten();
-        let Some(first) = stages.next() else { return Ok(src) };
-        first.forward(place, src, a)?;
+        let Some((first, others)) = self.as_slice().split_first() else { return Ok(src) };
+        self.apply(*first, place, src, a)?;
         let (mut from, mut to) = (a, b);
-        for stage in stages {
-            stage.forward(place, from, to)?;
+        for stage in others {
+            self.apply(*stage, place, from, to)?;
             std::mem::swap(&mut from, &mut to);
         }
         Ok(from)
@@ -113,71 +158,77 @@ impl<'p> Stages<'p> {
     /// Whether the decoded streams belong into the output at once, instead of the scratch block, so that
     /// [`backward`](Self::backward) ends in the output.
     pub(crate) fn starts_in_output(&self) -> bool {
-        self.moves().is_multiple_of(2)
+        let moves = self.as_slice().iter().filter(|stage| !matches!(stage, Stage::Delta { .. })).count();
+        moves.is_multiple_of(2)
     }
 
     /// Undoes all filters. The filtered block is in `out` if [`starts_in_output`](Self::starts_in_output), else in
     /// `scratch`, of the same length; the result is in `out`.
     pub(crate) fn backward(&self, place: BlockPlace<'_>, out: &mut [u8], scratch: &mut [u8]) -> Result<()> {
         let (mut from, mut to) = if self.starts_in_output() { (out, scratch) } else { (scratch, out) };
-        for stage in self.stages.iter().rev().flatten() {
+        for stage in self.as_slice().iter().rev() {
             if let Stage::Delta { unit } = *stage {
                 delta::backward(unit, place, from);
             } else {
-                stage.backward(from, to)?;
+                self.undo(*stage, from, to)?;
                 std::mem::swap(&mut from, &mut to);
             }
         }
         Ok(())
     }
 
-    /// How many filters move the block from one buffer to another when undone.
-    fn moves(&self) -> usize {
-        self.stages.iter().flatten().filter(|stage| !matches!(stage, Stage::Delta { .. })).count()
-    }
-}
-
-impl Stage<'_> {
-    fn forward(&self, place: BlockPlace<'_>, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        match *self {
-            Self::Shuffle { group } => shuffle::forward(group, src, dst),
-            Self::BitShuffle { typesize, all_or_nothing } => bitshuffle::forward(typesize, all_or_nothing, src, dst),
-            Self::Delta { unit } => delta::forward(unit, place, src, dst),
-            Self::Truncate { typesize, zeroed } => truncate::forward(typesize, zeroed, src, dst),
-            Self::ByteDelta { planes, restarting } => bytedelta::forward(planes, restarting, src, dst),
-            Self::Plugin { filter, context } => return filter.forward(src, dst, context),
+    fn apply(&self, stage: Stage, place: BlockPlace<'_>, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        match stage {
+            Stage::Shuffle { group } => shuffle::forward(group, src, dst),
+            Stage::BitShuffle { typesize, all_or_nothing } => bitshuffle::forward(typesize, all_or_nothing, src, dst),
+            Stage::Delta { unit } => delta::forward(unit, place, src, dst),
+            Stage::Truncate { typesize, zeroed } => truncate::forward(typesize, zeroed, src, dst),
+            Stage::ByteDelta { planes, restarting } => bytedelta::forward(planes, restarting, src, dst),
+            Stage::Plugin { id, meta, typesize } => {
+                return self.plugin(id)?.forward(src, dst, FilterContext { meta, typesize });
+            }
+            Stage::Nothing => unreachable!("it has no place among the stages"),
         }
         Ok(())
     }
 
-    fn backward(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        match *self {
-            Self::Shuffle { group } => shuffle::backward(group, src, dst),
-            Self::BitShuffle { typesize, all_or_nothing } => bitshuffle::backward(typesize, all_or_nothing, src, dst),
-            Self::ByteDelta { planes, restarting } => bytedelta::backward(planes, restarting, src, dst),
-            Self::Plugin { filter, context } => return filter.backward(src, dst, context),
-            Self::Delta { .. } | Self::Truncate { .. } => unreachable!("undone in place, or not at all"),
+    #[inline]
+    fn undo(&self, stage: Stage, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        match stage {
+            Stage::Shuffle { group } => shuffle::backward(group, src, dst),
+            Stage::BitShuffle { typesize, all_or_nothing } => bitshuffle::backward(typesize, all_or_nothing, src, dst),
+            Stage::ByteDelta { planes, restarting } => bytedelta::backward(planes, restarting, src, dst),
+            Stage::Plugin { id, meta, typesize } => {
+                return self.plugin(id)?.backward(src, dst, FilterContext { meta, typesize });
+            }
+            Stage::Delta { .. } | Stage::Truncate { .. } | Stage::Nothing => {
+                unreachable!("undone in place, or not at all")
+            }
         }
         Ok(())
     }
+
+    fn plugin(&self, id: u8) -> Result<&'p dyn FilterPlugin> {
+        self.registry.and_then(|registry| registry.get(id)).ok_or_else(|| unknown(id))
+    }
 }
 
-fn encoding_stage<'p>(id: u8, meta: u8, element: Element, registry: &'p FilterRegistry) -> Result<Option<Stage<'p>>> {
+fn encoding_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistry) -> Result<Stage> {
     let typesize = element.typesize;
     let zeroed = match id {
         id::TRUNC_PREC => truncate::zeroed_mantissa_bits(meta.cast_signed(), typesize)?,
         id::INT_TRUNC => truncate::zeroed_integer_bits(meta.cast_signed(), typesize)?,
         _ => return reversible_stage(id, meta, element, registry),
     };
-    Ok((zeroed > 0).then_some(Stage::Truncate { typesize, zeroed }))
+    Ok(if zeroed > 0 { Stage::Truncate { typesize, zeroed } } else { Stage::Nothing })
 }
 
-fn reversible_stage<'p>(id: u8, meta: u8, element: Element, registry: &'p FilterRegistry) -> Result<Option<Stage<'p>>> {
+#[inline]
+fn reversible_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistry) -> Result<Stage> {
     let typesize = element.typesize;
     let group = if meta == 0 { typesize } else { usize::from(meta) };
-    Ok(Some(match id {
-        id::NONE => return Ok(None),
-        id::SHUFFLE if group == 1 => return Ok(None),
+    Ok(match id {
+        id::SHUFFLE if group == 1 => Stage::Nothing,
         id::SHUFFLE => Stage::Shuffle { group },
         id::BITSHUFFLE => Stage::BitShuffle { typesize, all_or_nothing: element.blosc1_bitshuffle },
         id::DELTA => Stage::Delta { unit: delta::unit(typesize) },
@@ -185,11 +236,9 @@ fn reversible_stage<'p>(id: u8, meta: u8, element: Element, registry: &'p Filter
             let planes = if meta == 0 { element.item } else { group };
             Stage::ByteDelta { planes, restarting: id == id::BYTEDELTA_RESTARTING }
         }
-        _ => match registry.get(id) {
-            Some(filter) => Stage::Plugin { filter, context: FilterContext { meta, typesize } },
-            None => return Err(unknown(id)),
-        },
-    }))
+        _ if registry.get(id).is_some() => Stage::Plugin { id, meta, typesize },
+        _ => return Err(unknown(id)),
+    })
 }
 
 fn unknown(id: u8) -> Error {
