@@ -722,3 +722,37 @@ fn a_long_frame_is_edited_after_it_is_opened() {
     assert_eq!((found.chunks, found.checksums), (19_999, 19_998));
     assert_eq!(frame.decompress(7).unwrap(), [9; 64]);
 }
+
+/// Data that does not compress to the same length twice.
+fn noisy(seed: u32) -> Vec<u8> {
+    (0..20_000_u32)
+        .flat_map(|item| (item.wrapping_mul(seed).wrapping_mul(2_654_435_761) >> (seed % 13)).to_le_bytes())
+        .collect()
+}
+
+#[test]
+fn chunks_that_are_replaced_before_they_are_committed_leave_no_dead_bytes() {
+    let bytes_after = |replaced: u32| {
+        let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(Options::new(4))).unwrap();
+        frame.append(&noisy(1)).unwrap();
+        frame.commit().unwrap();
+        frame.append(&noisy(2)).unwrap();
+        frame.append(&noisy(3)).unwrap();
+        for seed in 0..replaced {
+            frame.update(1, &noisy(100 + seed % 5)).unwrap();
+            assert_eq!(frame.decompress(1).unwrap(), noisy(100 + seed % 5));
+            assert_eq!(frame.decompress(2).unwrap(), noisy(3));
+        }
+        frame.update(1, &noisy(7)).unwrap();
+        frame.delete(2).unwrap();
+        frame.append(&noisy(4)).unwrap();
+        frame.commit().unwrap();
+        assert_eq!(frame.decompress(0).unwrap(), noisy(1));
+        assert_eq!(frame.decompress(1).unwrap(), noisy(7));
+        assert_eq!(frame.decompress(2).unwrap(), noisy(4));
+        assert!(frame.verify().unwrap().damage.is_empty());
+        frame.to_bytes().unwrap().len()
+    };
+    let (once, often) = (bytes_after(0), bytes_after(40));
+    assert!(often < once + 2 * noisy(1).len(), "{once} bytes became {often}");
+}

@@ -14,8 +14,14 @@ pub(super) fn staged_entry(staged: &Staged) -> Result<(Entry, u64)> {
     }
 }
 
-/// Makes the index and the hashes what `sources` stand for, after the first `kept`.
-pub(super) fn arrange(kept: usize, sources: &[Source], index: &mut Index, hashes: Option<&mut Hashes>) -> Result<()> {
+/// Makes the index and the hashes what `sources` stand for, after the first `kept`, and returns the entries that do not
+/// come any more.
+pub(super) fn arrange(
+    kept: usize,
+    sources: &[Source],
+    index: &mut Index,
+    hashes: Option<&mut Hashes>,
+) -> Result<Vec<Entry>> {
     let old: Vec<Entry> = index.entries_from(kept)?.collect();
     let old_hash = |at: usize| hashes.as_ref().and_then(|hashes| hashes.get(at)).unwrap_or(UNKNOWN);
     let arranged = sources.iter().map(|source| match source {
@@ -27,5 +33,11 @@ pub(super) fn arrange(kept: usize, sources: &[Source], index: &mut Index, hashes
     if let Some(hashes) = hashes {
         hashes.set_from(kept, &new_hashes);
     }
-    Ok(())
+    let mut gone: Vec<Option<Entry>> = old.into_iter().map(Some).collect();
+    for source in sources {
+        if let Source::Old(at) = source {
+            gone[*at - kept] = None;
+        }
+    }
+    Ok(gone.into_iter().flatten().collect())
 }

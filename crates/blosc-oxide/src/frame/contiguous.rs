@@ -92,6 +92,8 @@ struct Places {
     footer: Range<u64>,
     /// No chunk, committed or not, ends after this.
     chunks_end: u64,
+    /// Where the frame ended when it was committed last: chunks behind this are known to nobody else.
+    committed_end: u64,
     /// `None` until it is first needed.
     room: Option<Room>,
     /// Where hashes have been written that nothing has been written over, and which version of them: what is there already
@@ -205,7 +207,7 @@ impl Contiguous {
             access,
             base,
             settings,
-            places: Places { live, ..Places::default() },
+            places: Places { live, committed_end: end, ..Places::default() },
             header,
             trailer,
             index,
@@ -682,6 +684,24 @@ impl Contiguous {
         }
     }
 
+    /// Gives back the room of chunks that no longer count, as far as they were stored since the last commit.
+    fn give_back(&mut self, gone: &[Entry]) -> Result<()> {
+        for offset in gone.iter().filter_map(|entry| entry.place()) {
+            let position = self.position_of(offset);
+            if position < self.places.committed_end {
+                continue;
+            }
+            let len = self.header_at_offset(offset)?.cbytes() as u64;
+            if position + len > self.tail.start() {
+                // What is not on the storage yet would be written over what comes there.
+                self.flush()?;
+            }
+            self.room()?.give(position..position + len);
+            self.cbytes = self.cbytes.saturating_sub(len);
+        }
+        Ok(())
+    }
+
     fn position_of(&self, offset: u64) -> u64 {
         offset.saturating_add(self.header.len() as u64)
     }
@@ -811,14 +831,18 @@ impl ChunkStore for Contiguous {
 
     fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
         let (entry, hash) = self.store(chunk)?;
+        let gone = self.index.entry(index)?;
         self.change_hashes(|hashes| hashes.replace(index, hash))?;
-        self.index.replace(index, entry)
+        self.index.replace(index, entry)?;
+        self.guarded(|store| store.give_back(&[gone]))
     }
 
     fn remove(&mut self, index: usize) -> Result<()> {
         self.check_writable()?;
+        let gone = self.index.entry(index)?;
         self.change_hashes(|hashes| hashes.remove(index))?;
-        self.index.remove(index)
+        self.index.remove(index)?;
+        self.guarded(|store| store.give_back(&[gone]))
     }
 
     fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
@@ -828,11 +852,19 @@ impl ChunkStore for Contiguous {
         }
     }
 
+    fn unstage(&mut self, staged: Staged) {
+        let Ok((entry, _)) = arrange::staged_entry(&staged) else { return };
+        // Room that is not given back does no harm; `compact` finds it.
+        let _ = self.guarded(|store| store.give_back(&[entry]));
+    }
+
     fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
         self.check_writable()?;
         let (entry, hash) = arrange::staged_entry(&staged)?;
+        let gone = self.index.entry(index)?;
         self.change_hashes(|hashes| hashes.replace(index, hash))?;
-        self.index.replace(index, entry)
+        self.index.replace(index, entry)?;
+        self.guarded(|store| store.give_back(&[gone]))
     }
 
     fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
@@ -844,15 +876,20 @@ impl ChunkStore for Contiguous {
             Some(KnownHashes::Loaded(hashes)) => Some(hashes),
             _ => None,
         };
-        arrange::arrange(kept, &sources, &mut self.index, hashes)
+        let gone = arrange::arrange(kept, &sources, &mut self.index, hashes)?;
+        self.guarded(|store| store.give_back(&gone))
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
-        self.guarded(|store| store.commit_guarded(state))
+        self.guarded(|store| store.commit_guarded(state))?;
+        self.places.committed_end = self.section_end();
+        Ok(())
     }
 
     fn compact(&mut self, state: &State) -> Result<()> {
-        self.guarded(|store| store.compact_guarded(state))
+        self.guarded(|store| store.compact_guarded(state))?;
+        self.places.committed_end = self.section_end();
+        Ok(())
     }
 
     fn hash(&mut self, index: usize) -> Result<Option<u64>> {

@@ -1,7 +1,7 @@
 //! Where nothing lives: what old indexes, trailers and footers leave behind.
 //!
 //! Without it, a frame that is committed after every small chunk would grow by a whole index each time. What replaced
-//! chunks leave behind is not reused: others may still be reading them.
+//! chunks leave behind is not reused, unless they were stored since the last commit: others may still be reading them.
 
 use std::ops::Range;
 

@@ -430,11 +430,11 @@ impl ChunkStore for Sparse {
 
     fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
         self.check_writable()?;
-        let old: Vec<Entry> = self.index.entries_from(kept)?.collect();
-        arrange::arrange(kept, &sources, &mut self.index, self.hashes.as_mut())?;
+        let gone = arrange::arrange(kept, &sources, &mut self.index, self.hashes.as_mut())?;
+        // Another program may have given two chunks one file.
         let still_there = files_of(self.index.entries_from(kept)?);
         let is_gone = |entry: &Entry| entry.place().is_some_and(|file| !still_there.contains(&file));
-        old.into_iter().filter(is_gone).try_for_each(|old| {
+        gone.into_iter().filter(is_gone).try_for_each(|old| {
             let len = self.stored_len(old)?;
             self.release(old, len)
         })
