@@ -161,7 +161,7 @@ fn vlblocks(rng: &mut Rng) -> Case {
 fn special() -> Vec<Case> {
     let mut cases = Vec::new();
     for typesize in [1, 4, 8, 16, 255, 300] {
-        let value: Vec<u8> = (0..typesize).map(|i: usize| i.to_le_bytes()[0] ^ 0x35).collect();
+        let value: Vec<u8> = (0..typesize).map(|i: usize| (i as u64).to_le_bytes()[0] ^ 0x35).collect();
         for items in [1, 9, 10_000] {
             cases.push(special_case(Special::Zeros, &vec![0; typesize], items));
             cases.push(special_case(Special::Value, &value, items));

@@ -1,8 +1,11 @@
 //! Every kernel of every instruction set this processor has, against the definition of the filter.
 
+mod common;
+
 use blosc_kernels::bitshuffle::{bitshuffle_with, bitunshuffle_with};
 use blosc_kernels::isa::Isa;
 use blosc_kernels::shuffle::{shuffle_with, unshuffle_range, unshuffle_with};
+use common::{bitshuffled, noise, shuffled};
 
 type Kernel = fn(Isa, usize, &[u8], &mut [u8]);
 type Model = fn(usize, &[u8]) -> Vec<u8>;
@@ -13,45 +16,6 @@ const GUARD: usize = 64;
 
 fn typesizes() -> impl Iterator<Item = usize> {
     (1..=33).chain(TYPESIZES)
-}
-
-fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ len as u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    (0..len).map(|_| next()).collect()
-}
-
-/// The byte shuffle as its definition reads.
-fn shuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
-    let items = src.len() / typesize;
-    let mut dst = src.to_vec();
-    for i in 0..items {
-        for j in 0..typesize {
-            dst[j * items + i] = src[i * typesize + j];
-        }
-    }
-    dst
-}
-
-/// The bit shuffle as its definition reads.
-fn bitshuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
-    let groups = src.len() / typesize / 8;
-    let mut dst = src.to_vec();
-    dst[..groups * 8 * typesize].fill(0);
-    for i in 0..groups * 8 {
-        for j in 0..typesize {
-            for k in 0..8 {
-                let bit = src[i * typesize + j] >> k & 1;
-                dst[(8 * j + k) * groups + i / 8] |= bit << (i % 8);
-            }
-        }
-    }
-    dst
 }
 
 /// Runs a kernel on buffers at the given offsets from a 64-byte boundary and checks output and surroundings.

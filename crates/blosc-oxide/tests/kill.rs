@@ -53,7 +53,7 @@ fn write_more(frame: &mut Frame) -> Result<()> {
     for index in start..start + 1 + start % 3 {
         frame.append(&data(index))?;
     }
-    let count = frame.nchunks();
+    let count = frame.nchunks() as u64;
     if start == 0 {
         frame.vlmetalayers_mut().add("count", &count.to_le_bytes())?;
     }
@@ -117,7 +117,7 @@ fn check(path: &Path, reported: usize) -> usize {
         assert_eq!(frame.decompress(index).unwrap(), data(index), "chunk {index} of {nchunks}");
     }
     if nchunks > 0 {
-        assert_eq!(frame.vlmetalayers().get("count").unwrap().unwrap(), nchunks.to_le_bytes());
+        assert_eq!(frame.vlmetalayers().get("count").unwrap().unwrap(), (nchunks as u64).to_le_bytes());
         let noted = frame.metalayers().get("count").unwrap().first_chunk().copied().map(u64::from_le_bytes).unwrap();
         assert!(noted <= nchunks as u64, "{noted} in a metalayer of {nchunks} chunks");
     }

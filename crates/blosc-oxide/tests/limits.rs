@@ -2,7 +2,8 @@
 
 use blosc_oxide::{
     ArrayOptions, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, ItemOrder, LazyChunk, Limits,
-    MemoryStorage, NdArray, NumpyArray, Options, PackedOptions, PackedSuperChunk, Pick, Result, Special, Threads,
+    MemoryStorage, NdArray, NumpyArray, Options, PackedOptions, PackedSuperChunk, Pick, Result, Special, SuperChunk,
+    Threads,
 };
 use testkit::alloc::CountingAllocator;
 
@@ -292,4 +293,17 @@ mod bombs {
             assert!(matches!(kind, ErrorKind::Truncated | ErrorKind::Corrupt), "{kind:?}");
         }
     }
+}
+
+#[test]
+fn zeros_in_place_of_damaged_chunks_are_held_to_the_limit() {
+    let bytes = include_bytes!("findings/zeros_for_damaged_chunks.b2frame");
+    let options = FrameOptions::new(Options::new(1).threads(Threads::serial()));
+    let options = options.limits(Limits::new().max_allocation(64 << 10));
+    let (result, used) = CountingAllocator::on_this_thread(|| {
+        let repair = Frame::repair(MemoryStorage::new(bytes.to_vec()), options)?;
+        repair.write_to(&mut SuperChunk::new(repair.options())?)
+    });
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::LimitExceeded);
+    assert!(used.peak < 1 << 20, "{used:?}");
 }

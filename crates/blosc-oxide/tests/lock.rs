@@ -40,6 +40,7 @@ fn impatient(layout: FrameLayout) -> FrameOptions {
     options(layout).lock_timeout(A_MOMENT)
 }
 
+#[expect(clippy::host_endian_bytes, reason = "the processes of one machine share it")]
 fn counter(frame: &Path) -> u64 {
     let path = if frame.is_dir() { frame.join(".b2lock") } else { frame.with_extension("b2frame.b2lock") };
     let bytes = std::fs::read(path).unwrap();

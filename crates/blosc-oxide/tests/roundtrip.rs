@@ -20,7 +20,7 @@ fn any_data() -> impl Strategy<Value = Vec<u8>> {
                 1 => seed.to_le_bytes()[0],
                 2 => u8::try_from(i % period).unwrap(),
                 3 => rng.byte() % 3,
-                4 => (i / period).to_le_bytes()[i % period.min(8)],
+                4 => (i as u64 / period as u64).to_le_bytes()[i % period.min(8)],
                 5 if i % (period * 512) < period * 256 => rng.byte(),
                 5 => 0,
                 _ => {
@@ -162,7 +162,7 @@ fn every_codec_level_and_filter_comes_back_at_every_awkward_size() {
     let filters = [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle], vec![Filter::Delta, Filter::Shuffle]];
     let mut rng = Rng::new(1);
     for size in [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 127, 128, 129, 1001, 4099] {
-        let data: Vec<u8> = (0..size).map(|i: usize| (i / 7).to_le_bytes()[0] ^ (rng.byte() & 1)).collect();
+        let data: Vec<u8> = (0..size).map(|i: usize| (i as u64 / 7).to_le_bytes()[0] ^ (rng.byte() & 1)).collect();
         for codec in BUILT_IN {
             for level in [0, 1, 5, 9] {
                 for (filters, typesize) in filters.iter().zip([1, 4, 3, 8]).chain(filters.iter().zip([7, 17, 8, 5])) {

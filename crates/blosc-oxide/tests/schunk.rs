@@ -152,7 +152,9 @@ impl Run {
 
     fn data(&mut self, len: usize) -> Vec<u8> {
         let kind = self.rng.below(4);
-        (0..len).map(|at| if kind == 0 { self.rng.byte() } else { (at / (1 + kind)).to_le_bytes()[0] }).collect()
+        (0..len)
+            .map(|at| if kind == 0 { self.rng.byte() } else { ((at / (1 + kind)) as u64).to_le_bytes()[0] })
+            .collect()
     }
 
     /// A chunk in one of the forms in which it can be handed over.
@@ -489,7 +491,10 @@ fn thousands_of_metalayers_are_read_back() {
         frame.append(b"data").unwrap();
         frame.vlmetalayers_mut().allow_many();
         for number in 0..most {
-            frame.vlmetalayers_mut().add(&format!("metalayer {number}"), &[number.to_le_bytes()[0]; 3]).unwrap();
+            frame
+                .vlmetalayers_mut()
+                .add(&format!("metalayer {number}"), &[(number as u64).to_le_bytes()[0]; 3])
+                .unwrap();
         }
         assert!(frame.vlmetalayers_mut().add("too many", b"").is_err());
         let bytes = frame.to_bytes().unwrap();

@@ -23,7 +23,7 @@ pub(super) fn bytes_of(formula: &Value) -> Vec<u8> {
         return from_hex(pattern).into_iter().cycle().take(nbytes).collect();
     }
     let [factor, start, divisor] = [0, 1, 2].map(|place| int(&formula["ramp"][place]));
-    (0..nbytes).map(|at| (at / divisor * factor + start).to_le_bytes()[0]).collect()
+    (0..nbytes).map(|at| ((at / divisor * factor + start) as u64).to_le_bytes()[0]).collect()
 }
 
 fn from_hex(text: &str) -> Vec<u8> {

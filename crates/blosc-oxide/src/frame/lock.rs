@@ -77,6 +77,7 @@ impl LockFile {
     }
 
     /// Notes the counter, moves it on if need be, and tells whether others have moved it.
+    #[expect(clippy::host_endian_bytes, reason = "it is shared by the processes of one machine, C-Blosc2 among them")]
     fn count(&mut self, hold: Hold) -> io::Result<bool> {
         let mut bytes = [0; COUNTER_LEN];
         match self.file.read_at(COUNTER_AT, &mut bytes) {

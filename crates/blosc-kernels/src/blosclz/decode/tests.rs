@@ -148,7 +148,7 @@ impl Stream {
             self.bytes.resize(self.bytes.len() + more / 255, 255);
             self.bytes.push(u8::try_from(more % 255).expect("less than 255"));
         }
-        self.bytes.push(near.to_le_bytes()[0]);
+        self.bytes.push((near as u64).to_le_bytes()[0]);
         if let Some(far) = distance.checked_sub(FAR) {
             self.bytes.extend_from_slice(&u16::try_from(far).expect("at most 73727").to_be_bytes());
         }

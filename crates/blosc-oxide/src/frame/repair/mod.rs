@@ -318,7 +318,8 @@ impl Repair {
     /// Appends the chunks to `target`, with zeros in place of damaged ones, and adds the metalayers.
     ///
     /// # Errors
-    /// As [`SuperChunk::append_chunk`] and [`Metalayers::add`](crate::Metalayers::add).
+    /// As [`SuperChunk::append_chunk`] and [`Metalayers::add`](crate::Metalayers::add); `LimitExceeded` if zeros would take
+    /// more memory than the limits allow.
     pub fn write_to(&self, target: &mut SuperChunk) -> Result<()> {
         for (name, content) in self.state.metalayers.iter() {
             target.metalayers_mut().add(name, content)?;
@@ -327,22 +328,22 @@ impl Repair {
         for piece in &self.pieces {
             match *piece {
                 Piece::At(place) => target.append_chunk(&self.origin.read(place, self.options.limits)?)?,
-                Piece::Special(special, Some(nbytes)) => append_special(target, special, nbytes, self.state.vlblocks)?,
+                Piece::Special(special, Some(nbytes)) => self.append_special(target, special, nbytes)?,
                 Piece::Special(_, None) => {}
             }
         }
         Ok(())
     }
-}
 
-fn append_special(target: &mut SuperChunk, special: Special, nbytes: usize, vlblocks: bool) -> Result<()> {
-    if vlblocks {
-        return target.append_vlblocks(&[&vec![0; nbytes]]);
+    fn append_special(&self, target: &mut SuperChunk, special: Special, nbytes: usize) -> Result<()> {
+        if !self.state.vlblocks && nbytes.is_multiple_of(target.typesize()) {
+            return target.fill(special, nbytes as u64, nbytes);
+        }
+        // How long the chunk was is what a damaged file says.
+        self.options.limits.check("zeros in place of a chunk", nbytes)?;
+        let zeros = vec![0; nbytes];
+        if self.state.vlblocks { target.append_vlblocks(&[&zeros]) } else { target.append(&zeros) }
     }
-    if nbytes.is_multiple_of(target.typesize()) {
-        return target.fill(special, nbytes as u64, nbytes);
-    }
-    target.append(&vec![0; nbytes])
 }
 
 /// The size that all chunks have but perhaps the last.
