@@ -27,17 +27,14 @@ type Stream = Box<dyn Read + Send>;
 
 /// Writes a new file at `path`.
 pub(crate) fn write(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
-    if recipe.format == FileFormat::B2nd {
-        return write_array(recipe, data, path);
-    }
-    let data = data.reader;
     match recipe.format {
-        FileFormat::B2frame | FileFormat::Sframe | FileFormat::B2nd => write_frame(recipe, data, path),
-        FileFormat::Blp => write_bloscpack(recipe, data, path),
-        FileFormat::Chunk | FileFormat::Blosc1 => write_chunk(recipe, data, path),
-        FileFormat::Packed => write_packed(recipe, data, path),
-        FileFormat::FrameBeta1 => write_early(recipe, EarlyFrame::Beta1, data, path),
-        FileFormat::FrameBeta5 => write_early(recipe, EarlyFrame::Beta5, data, path),
+        FileFormat::B2nd => write_array(recipe, data, path),
+        FileFormat::B2frame | FileFormat::Sframe => write_frame(recipe, data.reader, path),
+        FileFormat::Blp => write_bloscpack(recipe, data.reader, path),
+        FileFormat::Chunk | FileFormat::Blosc1 => write_chunk(recipe, data.reader, path),
+        FileFormat::Packed => write_packed(recipe, data.reader, path),
+        FileFormat::FrameBeta1 => write_early(recipe, EarlyFrame::Beta1, data.reader, path),
+        FileFormat::FrameBeta5 => write_early(recipe, EarlyFrame::Beta5, data.reader, path),
     }
 }
 

@@ -125,7 +125,11 @@ fn checked(mut frame: Frame) -> blosc_oxide::Result<Frame> {
 
 fn unknown(place: &str, offset: u64) -> Failure {
     let at = if offset > 0 { format!(" at byte {offset}") } else { String::new() };
-    Failure::data(format!("{place}: there is no Blosc chunk, frame or Bloscpack file{at}; is it compressed at all?"))
+    let advice = match FileFormat::of_path(Path::new(place)) {
+        Some(FileFormat::B2frame | FileFormat::B2nd) => "`blosc repair` looks for what is left of a frame",
+        _ => "is it compressed at all?",
+    };
+    Failure::data(format!("{place}: there is no Blosc chunk, frame or Bloscpack file{at}; {advice}"))
 }
 
 impl Source {

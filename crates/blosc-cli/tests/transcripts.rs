@@ -106,13 +106,12 @@ fn replay(name: &str) {
     compare(&path, &expected, &replayed(&expected, &scratch));
 }
 
-/// The tour of the README is one session, block after block.
+/// The tour of the README is one session, block after block, which makes the files that it needs.
 #[test]
 fn the_tour_of_the_readme_is_what_happens() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let expected = fs::read_to_string(&path).unwrap();
     let scratch = Scratch::new();
-    prepare(&scratch);
     let (mut found, mut rest) = (String::new(), expected.as_str());
     let (start, end) = ("```console\n", "```\n");
     let mut blocks = 0;
