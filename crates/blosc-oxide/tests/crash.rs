@@ -5,7 +5,7 @@ mod common;
 
 use blosc_oxide::{Durability, FrameLayout};
 use common::disk;
-use common::edits::{EDITS, EMPTYING, Edit, Kind, REUSING, ROW};
+use common::edits::{EDITS, EMPTYING, Edit, Kind, REUSING, ROW, SUCCEEDING};
 use common::recording::Recording;
 use common::sample::Sample;
 
@@ -108,6 +108,54 @@ fn a_sample_of_images_is_written_for_other_readers() {
         }
     }
     sample.finish();
+}
+
+/// One in so many of the images is checked that a second process can leave.
+const SAMPLED: usize = 29;
+
+/// Kills a process after each of its calls, and in the midst of those that write the header; lets a second one go on from
+/// there, and cuts the power while it does.
+fn kill_and_cut_power(kind: Kind) {
+    let (mut images, mut successors) = (0, 0);
+    let alone = EDITS.iter().map(std::slice::from_ref);
+    for edits in alone.chain([ROW as &[Edit], EMPTYING]) {
+        let first = Recording::of(kind, edits, Durability::Fsync);
+        for calls in 0..=first.log.calls.len() {
+            let cuts: &[usize] =
+                if first.log.writes_start(calls, disk::header_file(kind.layout)) { &[0, 20, 60] } else { &[0] };
+            for &cut in cuts {
+                let second = first.succeeded_by(SUCCEEDING, calls, cut);
+                successors += 1;
+                second.log.power_cuts_after(second.killed, successors, &mut |calls, image| {
+                    images += 1;
+                    if images % SAMPLED == 0 {
+                        second.check(calls, image);
+                    }
+                });
+            }
+        }
+    }
+    println!("{kind:?}: {successors} second processes, {} images", images / SAMPLED);
+}
+
+#[test]
+fn a_second_process_does_not_build_on_what_the_first_did_not_sync() {
+    kill_and_cut_power(PLAIN);
+}
+
+#[test]
+fn a_second_process_does_not_build_on_an_unsynced_long_header() {
+    kill_and_cut_power(LONG);
+}
+
+#[test]
+fn a_second_process_does_not_build_on_what_was_not_synced_without_checksums() {
+    kill_and_cut_power(UNCHECKED);
+}
+
+#[test]
+fn a_second_process_does_not_build_on_unsynced_names() {
+    kill_and_cut_power(SPARSE);
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 mod common;
 
-use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Options};
+use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout, FrameOptions, MemoryStorage, Options, ReadAt, Storage};
 use common::content::{Content, noise};
 use common::disk::{self, FILE};
 use common::edits::{CHUNK, EDITS, EMPTYING, Edit, Kind, REUSING, ROW};
 use common::recording::Recording;
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::Rng;
 use testkit::storage::{Call, Change, Disk, Image};
 
@@ -175,11 +177,11 @@ fn a_reader_takes_notice_of_a_change_that_keeps_all_lengths() {
 }
 
 #[test]
-fn a_writer_syncs_twice_and_nothing_else_is_between_the_syncs_but_the_header() {
+fn a_writer_syncs_what_it_finds_then_all_but_the_header_then_that() {
     let recording = Recording::of(PLAIN, &[edit("append several")], Durability::Fsync);
     let mut calls: Vec<String> = recording.log.calls.iter().map(describe).collect();
     calls.dedup();
-    assert_eq!(calls, ["write behind", "sync", "write 87 bytes to the start", "sync"]);
+    assert_eq!(calls, ["sync", "write behind", "sync", "write 87 bytes to the start", "sync"]);
 }
 
 fn describe(call: &Call) -> String {
@@ -238,6 +240,121 @@ fn a_frame_that_is_committed_after_every_chunk_stays_small() {
     // The index and hashes of 1,000 chunks take some 10,000 bytes; 1,000 of them would take millions.
     assert!(dead < 100_000, "{dead} dead bytes beside {live}");
     assert_eq!(frame.decompress(999).unwrap(), noise(999, CHUNK));
+}
+
+/// A frame of many small chunks with an index and a trailer as another program writes them: the metalayer of hashes is an
+/// old one. `dead` bytes are between chunks and index.
+fn extended_by_another(nchunks: usize, dead: usize) -> Vec<u8> {
+    let mut frame = Frame::create_in(MemoryStorage::default(), disk::options()).unwrap();
+    (0..nchunks).for_each(|seed| frame.append(&noise(seed as u64, 8)).unwrap());
+    frame.compact().unwrap();
+    let mut bytes = frame.to_bytes().unwrap();
+    let number =
+        |bytes: &[u8], at: usize| usize::try_from(u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap())).unwrap();
+    let section_end = u32::from_be_bytes(bytes[11..15].try_into().unwrap()) as usize + number(&bytes, 39);
+    let trailer_len = u32::from_be_bytes(bytes[bytes.len() - 22..bytes.len() - 18].try_into().unwrap()) as usize;
+    bytes.truncate(bytes.len() - trailer_len);
+    bytes.splice(section_end..section_end, noise(1, dead));
+    let layer = blosc_oxide::compress(b"old", &Options::new(1)).unwrap();
+    bytes.extend([0x94, 1, 0x93, 0xcd, 0, 18, 0xde, 0, 1, 0xa5]);
+    bytes.extend(b"_xxh3\xd2\0\0\0\x17\xdc\0\x01\xc6");
+    bytes.extend(u32::try_from(layer.len()).unwrap().to_be_bytes());
+    bytes.extend(&layer);
+    bytes.push(0xce);
+    bytes.extend(u32::try_from(28 + layer.len() + 23).unwrap().to_be_bytes());
+    bytes.extend([0xd8, 0]);
+    bytes.extend([0; 16]);
+    let (frame_len, section_len) = (bytes.len() as u64, (number(&bytes, 39) + dead) as u64);
+    bytes[16..24].copy_from_slice(&frame_len.to_be_bytes());
+    bytes[39..47].copy_from_slice(&section_len.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn compacting_what_another_program_has_extended_overwrites_nothing_that_lives() {
+    let nchunks = 500;
+    let mut compacted = 0;
+    for dead in (0..12_000).step_by(250) {
+        let disk = Disk::with_image(Image::of_file(FILE, extended_by_another(nchunks, dead)));
+        let mut frame = disk::open_writable(&disk, FrameLayout::Contiguous, Durability::Fsync).unwrap();
+        assert!(frame.verify().unwrap().has_foreign_changes);
+        let content = Content::of(&frame).unwrap();
+        assert_eq!(content.chunks[nchunks - 1], noise(nchunks as u64 - 1, 8));
+        frame.compact().unwrap();
+        compacted += usize::from(frame.dead_bytes().unwrap() == 0);
+        for image in disk.log().states() {
+            let found = disk::open(&Disk::with_image(image), FrameLayout::Contiguous).unwrap();
+            assert_eq!(Content::of(&found).unwrap(), content, "{dead} dead bytes");
+        }
+    }
+    assert!(compacted > 5, "{compacted} were compacted");
+}
+
+/// A storage that at some time says that reads go beyond its end.
+struct EndsEarly {
+    inner: MemoryStorage,
+    reads: Arc<AtomicUsize>,
+}
+
+impl ReadAt for EndsEarly {
+    fn len(&self) -> std::io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        match self.reads.fetch_sub(1, Ordering::Relaxed) {
+            // A read that goes beyond the end is tried again.
+            1 | 2 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+            _ => self.inner.read_at(position, buffer),
+        }
+    }
+}
+
+impl Storage for EndsEarly {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.inner.write_at(position, bytes)
+    }
+
+    fn set_len(&mut self, len: u64) -> std::io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_compaction_that_fails_half_way_leaves_no_handle_that_does_harm() {
+    let mut frame = Frame::from_bytes(PLAIN.disk().image().get(FILE).unwrap().to_vec()).unwrap();
+    (0..8).for_each(|seed| frame.update(0, &noise(seed, CHUNK)).and_then(|()| frame.commit()).unwrap());
+    let bytes = frame.to_bytes().unwrap();
+    let (mut poisoned, mut fails) = (0, 2);
+    loop {
+        let reads = Arc::new(AtomicUsize::new(usize::MAX));
+        let storage = EndsEarly { inner: MemoryStorage::new(bytes.clone()), reads: Arc::clone(&reads) };
+        let mut frame = Frame::open_in(storage, disk::options()).unwrap();
+        let content = Content::of(&frame).unwrap();
+        reads.store(fails, Ordering::Relaxed);
+        let result = frame.compact();
+        reads.store(usize::MAX, Ordering::Relaxed);
+        let chunk = noise(1, CHUNK);
+        match frame.append(&chunk) {
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Poisoned, "{fails}: {error}");
+                poisoned += 1;
+            }
+            Ok(()) => {
+                let again = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+                assert_eq!(Content::of(&again).unwrap(), content.with_chunk(&chunk), "{fails}");
+            }
+        }
+        if result.is_ok() {
+            break;
+        }
+        fails += 1;
+    }
+    assert!(poisoned > 3 && poisoned < fails, "{poisoned} of {fails}");
 }
 
 /// C-Blosc2 looks for it there if there are no chunks, whatever the header says about the length of the section.

@@ -154,6 +154,21 @@ fn a_file_that_fills_up_before_the_commit_keeps_what_it_had() {
 }
 
 #[test]
+fn what_cannot_be_read_is_not_called_damaged() {
+    for kind in [CONTIGUOUS, SPARSE] {
+        let disk = kind.disk();
+        let mut frame = disk::open(&disk, kind.layout).unwrap();
+        let before = disk.count();
+        assert!(frame.verify().unwrap().is_good());
+        for after in 0..disk.count() - before {
+            disk.set_fault(Fault { after, kind: FaultKind::Error });
+            let error = frame.verify().expect_err("a call has failed");
+            assert_eq!(error.kind(), ErrorKind::Io, "{kind:?}, call {after}: {error}");
+        }
+    }
+}
+
+#[test]
 fn every_call_of_a_creation_fails() {
     for kind in [CONTIGUOUS, SPARSE] {
         let calls = {

@@ -539,6 +539,16 @@ fn what_is_refused_changes_nothing() {
 }
 
 #[test]
+fn what_cannot_be_stored_changes_neither_sizes_nor_kind() {
+    let bytes = frame(FrameOptions::new(Options::new(1))).to_bytes().unwrap();
+    let mut frame = Frame::open_at(MemoryStorage::new(bytes), 0, FrameOptions::default()).unwrap();
+    assert_eq!(frame.append_vlblocks(&[&[1; 50], &[2; 60]]).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert_eq!(frame.append(&[3; 70]).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert_eq!(frame.fill(Special::Zeros, 70, 70).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert_eq!((frame.has_vlblocks(), frame.chunksize(), frame.is_changed()), (false, None, false));
+}
+
+#[test]
 fn a_chunk_that_is_the_only_one_sets_the_size_of_all() {
     let mut frame = frame(FrameOptions::new(Options::new(1)));
     frame.append(&[1; 100]).unwrap();

@@ -46,15 +46,15 @@ pub(crate) enum Verdict {
     Bad,
 }
 
-/// The fingerprint of a frame.
-pub(super) fn fingerprint(header: &[u8], index: &[u8], trailer: &Trailer) -> [u8; FINGERPRINT_LEN] {
+/// The fingerprint of a frame; of the index, its hash is given.
+pub(super) fn fingerprint(header: &[u8], index: u64, trailer: &Trailer) -> [u8; FINGERPRINT_LEN] {
     let (fixed, metalayers) = header.split_at_checked(FIXED_LEN).unwrap_or((header, &[]));
     let mut hasher = Xxh3::new();
     // The reference writes its own numbers of threads into the header whenever it touches it.
     let (before, after) = (fixed.get(..THREADS.start), fixed.get(THREADS.end..));
     hasher.update(before.unwrap_or(fixed));
     hasher.update(after.unwrap_or_default());
-    hasher.update(&xxh3_64(index).to_le_bytes());
+    hasher.update(&index.to_le_bytes());
     hasher.update(trailer.fingerprinted());
     let mut fingerprint = [0; FINGERPRINT_LEN];
     let hashes = [hasher.digest(), xxh3_64(metalayers)].map(u64::to_le_bytes);

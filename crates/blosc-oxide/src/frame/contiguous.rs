@@ -16,8 +16,9 @@ use super::arrange;
 use super::checksums::{self, Hashes, StoredHashes, UNKNOWN};
 use super::footer::{self, Footer};
 use super::header::{self, FIXED_LEN};
-use super::index::{self, Entry, Index};
+use super::index::{self, Entry, Index, Packed};
 use super::open::{self, Generation, Opened};
+use super::places::{Part, Places};
 use super::room::Room;
 use super::tail::Tail;
 use super::trailer::Trailer;
@@ -30,8 +31,6 @@ use std::ops::Range;
 
 /// A write of this size, aligned to it, happens wholly or not at all.
 const SECTOR: usize = 512;
-/// How many places of hashes are kept in mind: commits take turns between two or three.
-const REMEMBERED: usize = 4;
 /// The shortest chunk that other readers accept in a frame.
 const MIN_CHUNK: usize = 32;
 
@@ -80,40 +79,9 @@ pub(super) struct Contiguous {
     foreign: Foreign,
     /// Whether nothing has been committed yet.
     is_new: bool,
+    /// Whether everything that has been found on the storage survives a loss of power.
+    is_settled: bool,
     is_poisoned: bool,
-}
-
-/// Where things are in a frame, and where there is room.
-#[derive(Default)]
-struct Places {
-    /// The committed index and trailer.
-    live: Range<u64>,
-    /// The footer of the last commit.
-    footer: Range<u64>,
-    /// No chunk, committed or not, ends after this.
-    chunks_end: u64,
-    /// Where the frame ended when it was committed last: chunks behind this are known to nobody else.
-    committed_end: u64,
-    /// `None` until it is first needed.
-    room: Option<Room>,
-    /// Where hashes have been written that nothing has been written over, and which version of them: what is there already
-    /// need not be written again.
-    hashes: Vec<(Range<u64>, u64)>,
-}
-
-impl Places {
-    /// Takes notice that something is written to a place.
-    fn overwritten(&mut self, place: &Range<u64>) {
-        self.hashes.retain(|(hashes, _)| hashes.end <= place.start || place.end <= hashes.start);
-    }
-
-    fn wrote_hashes(&mut self, place: Range<u64>, version: u64) {
-        self.overwritten(&place);
-        self.hashes.push((place, version));
-        if self.hashes.len() > REMEMBERED {
-            self.hashes.remove(0);
-        }
-    }
 }
 
 /// The hashes of the chunks, read when they are first needed.
@@ -125,10 +93,10 @@ enum KnownHashes {
 /// What a commit writes behind the chunks, and over the header.
 struct Rendered {
     header: Vec<u8>,
-    index: Vec<u8>,
+    index: Packed,
     trailer: Trailer,
-    /// The hashes that go into the trailer, if they are not those that are known.
-    hashes: Option<Vec<u8>>,
+    /// The hashes that go into the trailer, if this is not the index and the hashes that are known, but older ones.
+    old_hashes: Option<Vec<u8>>,
     /// Where index and trailer go.
     place: Range<u64>,
 }
@@ -138,7 +106,7 @@ impl Contiguous {
     pub(super) fn begin_new(storage: Box<dyn Storage>, state: &State, settings: Settings) -> Result<Self> {
         let header = header::write(state, 0, 0, false, false)?;
         let start = header.len() as u64;
-        let mut store = Self {
+        let store = Self {
             access: Access::Write(storage),
             base: 0,
             settings,
@@ -148,16 +116,16 @@ impl Contiguous {
             hashes: settings.checksums.then(|| KnownHashes::Loaded(Hashes::default())),
             tail: Tail::new(start),
             limit: start,
-            places: Places { chunks_end: start, ..Places::default() },
+            places: Places::new(start, new_room(settings.checksums)),
             cbytes: 0,
             foreign: Foreign::default(),
             is_new: true,
+            is_settled: true,
             is_poisoned: false,
         };
         if !store.access.as_read().is_empty()? {
             bail!(InvalidArgument, "a frame is to be made where there is something already");
         }
-        store.forget_room();
         Ok(store)
     }
 
@@ -167,10 +135,10 @@ impl Contiguous {
         let (first_sector, rest) = header.split_at(header.len().min(SECTOR));
         let (first_byte, others) = first_sector.split_at(1);
         if !rest.is_empty() {
-            self.access.as_write()?.write_at(SECTOR as u64, rest)?;
+            self.storage()?.write_at(SECTOR as u64, rest)?;
             self.sync()?;
         }
-        let storage = self.access.as_write()?;
+        let storage = self.storage()?;
         storage.write_at(1, others)?;
         storage.write_at(0, first_byte)?;
         self.sync()
@@ -207,7 +175,7 @@ impl Contiguous {
             access,
             base,
             settings,
-            places: Places { live, committed_end: end, ..Places::default() },
+            places: Places::opened(live, end, index.len() > 0, new_room(hashes.is_some())),
             header,
             trailer,
             index,
@@ -217,6 +185,7 @@ impl Contiguous {
             cbytes: extent.section_len,
             foreign,
             is_new: false,
+            is_settled: false,
             is_poisoned: false,
         };
         if can_write {
@@ -234,30 +203,29 @@ impl Contiguous {
     }
 
     /// Finishes what a crash has left unfinished: puts the header back that was found torn, and cuts off a footer that
-    /// would undo what other programs do to metalayers.
+    /// would undo what other programs do to metalayers. Takes over what the footer knows of the frame.
     fn heal(&mut self, is_torn: bool) -> Result<()> {
         let footer = footer::read(self.access.as_read(), self.base, self.settings.limits);
         if is_torn {
-            let storage = self.access.as_write()?;
-            storage.write_at(self.base, &self.header)?;
+            let (base, header) = (self.base, self.header.clone());
+            self.storage()?.write_at(base, &header)?;
             self.sync()?;
         }
-        match footer {
-            Some(footer) if footer.new.len() > FIXED_LEN => self.cut(footer.start),
-            _ => Ok(()),
+        let Some(footer) = footer else { return Ok(()) };
+        if self.header.starts_with(&footer.new) {
+            let place = footer.start..footer.start + Footer::len(footer.new.len()) as u64;
+            self.places.believe(&footer.vacancies, self.header.len() as u64, place);
         }
+        if footer.new.len() > FIXED_LEN { self.cut(footer.start) } else { Ok(()) }
     }
 
     /// Takes away everything from a position on.
     fn cut(&mut self, position: u64) -> Result<()> {
-        self.access.as_write()?.set_len(self.base + position)?;
+        let end = self.base + position;
+        self.storage()?.set_len(end)?;
         self.tail = Tail::new(position);
         self.limit = position;
-        self.places.footer = 0..0;
-        self.places.overwritten(&(position..u64::MAX));
-        if let Some(room) = &mut self.places.room {
-            room.keep(0, position);
-        }
+        self.places.cut(position);
         Ok(())
     }
 
@@ -266,7 +234,7 @@ impl Contiguous {
         self.check_writable()?;
         let result = action(self);
         // A refusal leaves the storage as it was.
-        self.is_poisoned = matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
+        self.is_poisoned |= matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
         result
     }
 
@@ -275,6 +243,16 @@ impl Contiguous {
             bail!(Poisoned, "an earlier write has failed: open the frame again");
         }
         self.access.as_write().map(|_| ())
+    }
+
+    /// The storage, to be written to. What another process has written before it was killed may be in the memory of the
+    /// system only: nothing is built on it before it is on the disk.
+    fn storage(&mut self) -> Result<&mut dyn Storage> {
+        if !self.is_settled {
+            self.sync()?;
+            self.is_settled = true;
+        }
+        self.access.as_write()
     }
 
     fn sync(&mut self) -> Result<()> {
@@ -286,6 +264,7 @@ impl Contiguous {
 
     fn flush(&mut self) -> Result<()> {
         if !self.tail.bytes().is_empty() {
+            self.storage()?;
             let position = self.base + self.tail.start();
             self.access.as_write()?.write_at(position, self.tail.bytes())?;
             self.tail.flushed();
@@ -305,9 +284,8 @@ impl Contiguous {
     /// Stores the bytes of a chunk and returns where they start.
     fn put_chunk(&mut self, bytes: &[u8]) -> Result<u64> {
         let len = bytes.len() as u64;
-        let position = if let Some(position) = self.room()?.take(len) {
-            self.places.overwritten(&(position..position + len));
-            self.access.as_write()?.write_at(self.base + position, bytes)?;
+        let position = if let Some(position) = self.places.room.take(len) {
+            self.write_over(position, bytes)?;
             position
         } else {
             self.push(bytes)?
@@ -316,35 +294,11 @@ impl Contiguous {
         Ok(position)
     }
 
-    fn room(&mut self) -> Result<&mut Room> {
-        if self.places.room.is_none() {
-            self.places.chunks_end = self.find_chunks_end()?;
-            let Places { live, chunks_end, .. } = &self.places;
-            let mut room = self.no_room();
-            room.give(*chunks_end..live.start);
-            room.give(live.end.max(*chunks_end)..self.tail.start());
-            self.places.room = Some(room);
-        }
-        self.places.room.as_mut().ok_or_else(|| error!(InvalidArgument, "no room has been looked for"))
-    }
-
-    /// Where the last chunk ends that the committed index knows of.
-    fn find_chunks_end(&self) -> Result<u64> {
-        let committed = committed_entries(self.index.packed(), self.settings)?;
-        let Some(last) = committed.iter().filter_map(|entry| entry.place()).max() else {
-            return Ok(self.header.len() as u64);
-        };
-        // Of a chunk that is damaged nobody knows the end.
-        Ok(self.header_at_offset(last).map_or(self.limit, |header| self.position_of(last) + header.cbytes() as u64))
-    }
-
     /// What is to be written if the frame is to be what the state and the index say.
     fn render(&mut self, state: &State, header_len: usize) -> Result<Rendered> {
-        // It is found by the committed index, which is about to be replaced.
-        self.room()?;
         let trailer = self.render_trailer(state)?;
         let len = self.index.pack()?.len() + trailer.len();
-        let place = self.find_place(len as u64)?;
+        let place = self.find_place(Part::Index(self.index.version()), len as u64);
         self.render_at(state, header_len, trailer, place)
     }
 
@@ -356,16 +310,14 @@ impl Contiguous {
     fn render_at(&mut self, state: &State, header_len: usize, trailer: Trailer, place: Range<u64>) -> Result<Rendered> {
         let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
         let header = header::write(state, place.end, place.start - header_len as u64, false, has_vlmetalayers)?;
-        let index = self.index.pack()?.to_vec();
-        Ok(with_fingerprint(Rendered { header, index, trailer, hashes: None, place }))
+        let index = self.index.pack()?;
+        Ok(with_fingerprint(Rendered { header, index, trailer, old_hashes: None, place }))
     }
 
-    /// Where index and trailer of this length go: behind all chunks.
-    fn find_place(&mut self, len: u64) -> Result<Range<u64>> {
-        let chunks_end = self.places.chunks_end;
-        let free = self.room()?.take_behind(chunks_end, len);
-        let start = free.unwrap_or(self.tail.end());
-        Ok(start..start + len)
+    /// Where this index and a trailer go, `len` bytes together: behind all chunks.
+    fn find_place(&mut self, index: Part, len: u64) -> Range<u64> {
+        let start = self.places.take(index, len).unwrap_or(self.tail.end());
+        start..start + len
     }
 
     /// Writes index and trailer, then the header.
@@ -376,7 +328,8 @@ impl Contiguous {
         self.write_tail(&rendered)?;
         self.flush_with_footer(changed)?;
         self.sync()?;
-        self.access.as_write()?.write_at(self.base, changed)?;
+        let base = self.base;
+        self.storage()?.write_at(base, changed)?;
         self.sync()?;
         let end = place.end;
         self.committed(rendered);
@@ -389,23 +342,36 @@ impl Contiguous {
 
     /// Writes index and trailer to their place.
     fn write_tail(&mut self, rendered: &Rendered) -> Result<()> {
-        let (before, after) = rendered.trailer.parts();
-        let hashes_at = rendered.place.start + (rendered.index.len() + before.len()) as u64;
-        if rendered.place.start == self.tail.end() {
-            self.tail.push(&rendered.index);
-            self.tail.push(before);
-            let hashes = rendered.hashes.as_deref().unwrap_or(known_hashes(&self.hashes).0);
-            self.tail.push(hashes);
-            self.tail.push(after);
-        } else {
-            self.write_over(rendered.place.start, &rendered.index)?;
-            self.write_over(rendered.place.start + rendered.index.len() as u64, before)?;
-            self.write_hashes_over(hashes_at, rendered.hashes.as_deref())?;
-            self.write_over(rendered.place.end - after.len() as u64, after)?;
-        }
-        if rendered.hashes.is_none() {
-            let (bytes, version) = known_hashes(&self.hashes);
-            self.places.wrote_hashes(hashes_at..hashes_at + bytes.len() as u64, version);
+        let Rendered { index, trailer, old_hashes, place, .. } = rendered;
+        let (before, after) = trailer.parts();
+        let known = std::mem::take(&mut self.hashes);
+        let (hashes, version) = match old_hashes {
+            Some(hashes) => (hashes.as_slice(), None),
+            None => known_hashes(&known),
+        };
+        let index_version = old_hashes.is_none().then(|| Part::Index(self.index.version()));
+        let parts =
+            [(index.bytes(), index_version), (before, None), (hashes, version.map(Part::Hashes)), (after, None)];
+        let written = self.write_parts(place.start, parts);
+        self.hashes = known;
+        written
+    }
+
+    /// Writes parts one after the other, to the end or to where nothing lives.
+    fn write_parts(&mut self, start: u64, parts: [(&[u8], Option<Part>); 4]) -> Result<()> {
+        let is_end = start == self.tail.end();
+        let mut at = start;
+        for (bytes, part) in parts {
+            let place = at..at + bytes.len() as u64;
+            at = place.end;
+            if is_end {
+                self.tail.push(bytes);
+            } else if !part.is_some_and(|part| self.places.holds(&place, part)) {
+                self.write_over(place.start, bytes)?;
+            }
+            if let Some(part) = part {
+                self.places.wrote(place, part);
+            }
         }
         Ok(())
     }
@@ -414,20 +380,8 @@ impl Contiguous {
     fn write_over(&mut self, position: u64, bytes: &[u8]) -> Result<()> {
         if !bytes.is_empty() {
             self.places.overwritten(&(position..position + bytes.len() as u64));
-            self.access.as_write()?.write_at(self.base + position, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// The same for the hashes that are known, or for others, if they are not there already.
-    fn write_hashes_over(&mut self, position: u64, others: Option<&[u8]>) -> Result<()> {
-        if let Some(others) = others {
-            return self.write_over(position, others);
-        }
-        let (bytes, version) = known_hashes(&self.hashes);
-        let place = position..position + bytes.len() as u64;
-        if !bytes.is_empty() && !self.places.hashes.contains(&(place, version)) {
-            self.access.as_write()?.write_at(self.base + position, bytes)?;
+            let base = self.base;
+            self.storage()?.write_at(base + position, bytes)?;
         }
         Ok(())
     }
@@ -435,21 +389,23 @@ impl Contiguous {
     /// Writes everything that is not yet written, and at the very end what is going to happen to the header.
     fn flush_with_footer(&mut self, changed: &[u8]) -> Result<()> {
         let len = Footer::len(changed.len()) as u64;
-        let old = self.places.footer.clone();
+        let last = self.places.footer.clone();
         // The last footer has served its purpose, and is at the very end unless something has come after it.
-        let is_replaced = old.end == self.section_end() && old.end - old.start >= len;
-        let start = if is_replaced { old.end - len } else { self.section_end() };
-        let footer = Footer { old: self.stored_start(changed.len())?, new: changed.to_vec(), start }.to_bytes();
+        let is_replaced = last.end == self.readable_end() && last.end - last.start >= len;
+        let start = if is_replaced { last.end - len } else { self.readable_end() };
         self.places.footer = start..start + len;
-        if !is_replaced && !old.is_empty() {
-            self.room()?.give(old);
+        if !is_replaced {
+            self.places.room.give(last);
         }
+        let (old, vacancies) = (self.stored_start(changed.len())?, self.places.vacancies());
+        let footer = Footer { old, new: changed.to_vec(), vacancies, start }.to_bytes();
         if start == self.tail.end() {
             self.tail.push(&footer);
             return self.flush();
         }
         self.flush()?;
-        self.access.as_write()?.write_at(self.base + start, &footer)?;
+        let base = self.base;
+        self.storage()?.write_at(base + start, &footer)?;
         self.limit = self.limit.max(start + len);
         Ok(())
     }
@@ -470,23 +426,20 @@ impl Contiguous {
         self.header = rendered.header;
         self.trailer = rendered.trailer;
         self.foreign = Foreign::default();
-        let old = std::mem::replace(&mut self.places.live, rendered.place);
-        if let Some(room) = &mut self.places.room {
-            room.give(old);
-        }
+        self.index.set_committed(rendered.index);
+        self.places.moved(rendered.place);
     }
 
     /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
     fn make_room(&mut self, header_len: usize) -> Result<()> {
         let pending: Vec<Entry> = self.index.entries()?.collect();
-        let mut committed = committed_entries(self.index.packed(), self.settings)?;
+        let mut committed = self.index.committed_entries()?;
         let room = (header_len - self.header.len()) as u64;
         let places = committed.iter().chain(&pending).filter_map(|entry| entry.place());
         let mut moved: Vec<u64> = places.filter(|&offset| offset < room).collect();
         moved.sort_unstable();
         moved.dedup();
-        self.room()?.keep(header_len as u64, u64::MAX);
-        self.places.overwritten(&(0..header_len as u64));
+        self.places.reserve(header_len as u64);
         self.tail.pad_to(header_len as u64);
         let mut places = BTreeMap::new();
         for from in moved {
@@ -502,17 +455,18 @@ impl Contiguous {
         committed.iter_mut().for_each(|entry| *entry = moved(entry));
         self.publish_moved(&committed)?;
         // The place of the old index is free now, but for what the header takes of it.
-        self.room()?.keep(header_len as u64, u64::MAX);
+        self.places.reserve(header_len as u64);
         self.index.set(pending.iter().map(moved))
     }
 
     /// Commits the state that is committed already, with its chunks elsewhere.
     fn publish_moved(&mut self, entries: &[Entry]) -> Result<()> {
         let index = index::pack(entries.iter().copied())?;
-        let place = self.find_place((index.len() + self.trailer.len()) as u64)?;
+        // A version that the index never has.
+        let place = self.find_place(Part::Index(u64::MAX), (index.len() + self.trailer.len()) as u64);
         let header = header::with_lengths(&self.header, place.end, place.start - self.header.len() as u64)?;
-        let (trailer, hashes) = (self.trailer.clone(), Some(self.committed_hashes()?));
-        self.publish(with_fingerprint(Rendered { header, index, trailer, hashes, place }))
+        let (trailer, old_hashes) = (self.trailer.clone(), Some(self.committed_hashes()?));
+        self.publish(with_fingerprint(Rendered { header, index, trailer, old_hashes, place }))
     }
 
     fn commit_guarded(&mut self, state: &State) -> Result<()> {
@@ -557,7 +511,6 @@ impl Contiguous {
         let trailer = self.render_trailer(state)?;
         let front = header_len as u64..(header_len + trailer.len()) as u64;
         self.make_room(header_len + trailer.len())?;
-        self.places.chunks_end = front.start;
         let rendered = self.render_at(state, header_len, trailer, front)?;
         self.publish(rendered)?;
         self.cbytes = 0;
@@ -574,31 +527,29 @@ impl Contiguous {
         let live = self.live_bytes()?;
         // What is written to the front must not reach the copies behind the end; an index is never longer than this.
         let index_len = index::max_packed_len(self.index.len());
-        let needed = (self.header.len() + index_len + self.trailer.len()) as u64 + live;
+        // That of another program may be without hashes, and shorter.
+        let trailer_len = self.render_trailer(state)?.len();
+        let needed = (self.header.len() + index_len + trailer_len) as u64 + live;
         if needed >= self.tail.end() {
             return Ok(());
         }
-        self.forget_room();
+        self.places.forget_room();
         self.move_chunks(state)?;
-        self.limit = self.tail.end();
-        self.tail = Tail::new(self.header.len() as u64);
-        self.forget_room();
-        self.places.chunks_end = self.header.len() as u64;
-        self.move_chunks(state)?;
-        self.forget_room();
-        self.cut(self.tail.end())?;
+        // Between the two the end is not where it seems to be: nothing else may be done then.
+        self.move_to_front(state).inspect_err(|_| self.is_poisoned = true)?;
         self.cbytes = live;
         self.sync()
     }
 
-    fn forget_room(&mut self) {
-        self.places.room = Some(self.no_room());
-        self.places.footer = 0..0;
-        self.places.hashes.clear();
-    }
-
-    fn no_room(&self) -> Room {
-        if self.hashes.is_some() { Room::default() } else { Room::closed() }
+    /// Writes all chunks, which are behind the end, to directly behind the header, and cuts off the rest.
+    fn move_to_front(&mut self, state: &State) -> Result<()> {
+        self.limit = self.tail.end();
+        self.tail = Tail::new(self.header.len() as u64);
+        self.places.forget_room();
+        self.places.chunks_end = self.header.len() as u64;
+        self.move_chunks(state)?;
+        self.places.forget_room();
+        self.cut(self.tail.end())
     }
 
     /// What the chunks take that count.
@@ -639,11 +590,14 @@ impl Contiguous {
         }
     }
 
-    /// Whether the stored header is no longer the one that is known.
+    /// Whether the stored header, or the fingerprint at the end of the trailer, is no longer the one that is known: after
+    /// several commits lengths can be what they were.
     fn is_outdated(&self) -> Result<bool> {
-        let mut stored = vec![0; self.header.len().min(FIXED_LEN)];
-        self.read_position(0, &mut stored)?;
-        Ok(!self.header.starts_with(&stored))
+        let (_, known) = self.trailer.parts();
+        let (mut header, mut end) = (vec![0; self.header.len()], vec![0; known.len()]);
+        self.read_position(0, &mut header)?;
+        self.read_position(self.places.live.end - known.len() as u64, &mut end)?;
+        Ok(header != self.header || end != known)
     }
 
     /// The hashes of the committed trailer, which those that are known may no longer be.
@@ -696,7 +650,7 @@ impl Contiguous {
                 // What is not on the storage yet would be written over what comes there.
                 self.flush()?;
             }
-            self.room()?.give(position..position + len);
+            self.places.room.give(position..position + len);
             self.cbytes = self.cbytes.saturating_sub(len);
         }
         Ok(())
@@ -714,13 +668,13 @@ impl Contiguous {
     }
 
     /// Where reading must end: chunks lie before that.
-    fn section_end(&self) -> u64 {
+    fn readable_end(&self) -> u64 {
         self.limit.max(self.tail.end())
     }
 
     fn head(&self, offset: u64, len: usize, out: &mut Vec<u8>) -> Result<usize> {
         let position = self.position_of(offset);
-        let there = self.section_end().saturating_sub(position);
+        let there = self.readable_end().saturating_sub(position);
         let len = usize::try_from(there).unwrap_or(usize::MAX).min(len);
         if out.len() < len {
             out.resize(len, 0);
@@ -743,7 +697,7 @@ impl Contiguous {
         let mut head = Vec::new();
         let len = self.head(offset, MIN_CHUNK, &mut head)?;
         let header = Header::parse(&head[..len])?;
-        let there = self.section_end().saturating_sub(self.position_of(offset));
+        let there = self.readable_end().saturating_sub(self.position_of(offset));
         if header.cbytes() as u64 > there {
             bail!(Corrupt, "chunk: it has {} bytes, {there} are left of the frame", header.cbytes());
         }
@@ -766,23 +720,21 @@ impl Contiguous {
     }
 }
 
-fn committed_entries(packed: &[u8], settings: Settings) -> Result<Vec<Entry>> {
-    if packed.is_empty() {
-        return Ok(Vec::new());
-    }
-    Ok(Index::parse(packed, settings.limits)?.entries()?.collect())
+/// Room that can be given some, if readers can tell that an index is being overwritten.
+fn new_room(has_fingerprint: bool) -> Room {
+    if has_fingerprint { Room::default() } else { Room::closed() }
 }
 
 /// The hashes to be written, and which version they are.
-fn known_hashes(hashes: &Option<KnownHashes>) -> (&[u8], u64) {
+fn known_hashes(hashes: &Option<KnownHashes>) -> (&[u8], Option<u64>) {
     match hashes {
-        Some(KnownHashes::Loaded(hashes)) => (hashes.as_bytes(), hashes.version()),
-        _ => (&[], 0),
+        Some(KnownHashes::Loaded(hashes)) => (hashes.as_bytes(), Some(hashes.version())),
+        _ => (&[], None),
     }
 }
 
 fn with_fingerprint(mut rendered: Rendered) -> Rendered {
-    rendered.trailer.put_fingerprint(&rendered.header, &rendered.index);
+    rendered.trailer.put_fingerprint(&rendered.header, rendered.index.digest());
     rendered
 }
 
@@ -812,8 +764,8 @@ impl ChunkStore for Contiguous {
 
     fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()> {
         let at = self.position_of(self.offset(index)?).saturating_add(position as u64);
-        if at.saturating_add(out.len() as u64) > self.section_end() {
-            bail!(Corrupt, "{} bytes at {at} are beyond the end of the frame at {}", out.len(), self.section_end());
+        if at.saturating_add(out.len() as u64) > self.readable_end() {
+            bail!(Corrupt, "{} bytes at {at} are beyond the end of the frame at {}", out.len(), self.readable_end());
         }
         self.read_position(at, out)
     }
@@ -882,13 +834,13 @@ impl ChunkStore for Contiguous {
 
     fn commit(&mut self, state: &State) -> Result<()> {
         self.guarded(|store| store.commit_guarded(state))?;
-        self.places.committed_end = self.section_end();
+        self.places.committed_end = self.readable_end();
         Ok(())
     }
 
     fn compact(&mut self, state: &State) -> Result<()> {
         self.guarded(|store| store.compact_guarded(state))?;
-        self.places.committed_end = self.section_end();
+        self.places.committed_end = self.readable_end();
         Ok(())
     }
 
@@ -904,7 +856,7 @@ impl ChunkStore for Contiguous {
     }
 
     fn dead_bytes(&self) -> Result<u64> {
-        let all = self.section_end().saturating_sub(self.header.len() as u64);
+        let all = self.readable_end().saturating_sub(self.header.len() as u64);
         let tail = self.places.live.end - self.places.live.start;
         Ok(all.saturating_sub(self.live_bytes()?).saturating_sub(tail))
     }
@@ -949,7 +901,7 @@ impl ChunkStore for Contiguous {
         // After a compaction lengths can be what they were long ago.
         if opened.header == self.header
             && opened.trailer == self.trailer
-            && opened.index.packed() == self.index.packed()
+            && opened.index.committed() == self.index.committed()
         {
             return Ok(None);
         }

@@ -5,9 +5,11 @@
 //! else since, and the copy is of no use. It lies beyond the length that the header tells, so that no other reader sees
 //! it.
 //!
+//! It also tells the next handle where nothing lives, once the commit is done.
+//!
 //! ```text
-//! old bytes | new bytes | "b2footer" | where the footer starts | how many old or new bytes | XXH3 of all before
-//!    n           n           8                   8                         8                       8
+//! old bytes | new bytes | vacancies | "b2footer" | where the footer starts | how many old or new bytes | XXH3 of all before
+//!    n           n         136           8                   8                         8                       8
 //! ```
 #![deny(
     clippy::indexing_slicing,
@@ -16,6 +18,7 @@
     clippy::cast_possible_truncation
 )]
 
+use super::vacancies::{VACANCIES_LEN, Vacancies};
 use crate::bytes::array_at;
 use crate::limits::Limits;
 use crate::storage::ReadAt;
@@ -35,6 +38,8 @@ pub(super) struct Footer {
     pub(super) old: Vec<u8>,
     /// The bytes that are written: the fixed part of the header, or all of it.
     pub(super) new: Vec<u8>,
+    /// Where nothing lives afterwards.
+    pub(super) vacancies: Vacancies,
     /// Where the footer starts, counted from the start of the frame. No other place will do.
     pub(super) start: u64,
 }
@@ -49,12 +54,12 @@ impl Footer {
 
     /// How long a footer is with copies of `len` bytes.
     pub(super) fn len(len: usize) -> usize {
-        len.saturating_mul(2).saturating_add(TAIL_LEN)
+        len.saturating_mul(2).saturating_add(VACANCIES_LEN).saturating_add(TAIL_LEN)
     }
 
     /// As bytes.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = [&self.old[..], &self.new, &MAGIC].concat();
+        let mut bytes = [&self.old[..], &self.new, &self.vacancies.to_bytes(), &MAGIC].concat();
         bytes.extend_from_slice(&self.start.to_le_bytes());
         bytes.extend_from_slice(&(self.new.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&xxh3_64(&bytes).to_le_bytes());
@@ -73,22 +78,22 @@ pub(super) fn read(source: &dyn ReadAt, base: u64, limits: Limits) -> Option<Foo
     let start = u64::from_le_bytes(array_at(&tail, START_AT)?);
     let copy_len = u64::from_le_bytes(array_at(&tail, COPY_LEN_AT)?);
     let hash = u64::from_le_bytes(array_at(&tail, HASH_AT)?);
-    let copies_len = copy_len.checked_mul(2)?;
-    let copies_at = tail_at.checked_sub(copies_len)?;
-    if base.checked_add(start)? != copies_at {
+    let front_len = copy_len.checked_mul(2)?.checked_add(VACANCIES_LEN as u64)?;
+    let front_at = tail_at.checked_sub(front_len)?;
+    if base.checked_add(start)? != front_at {
         return None;
     }
-    let copies_len = usize::try_from(copies_len).ok()?;
-    limits.check("the footer of a frame", copies_len).ok()?;
-    let mut bytes = vec![0; copies_len];
-    source.read_at(copies_at, &mut bytes).ok()?;
+    let front_len = usize::try_from(front_len).ok()?;
+    limits.check("the footer of a frame", front_len).ok()?;
+    let mut bytes = vec![0; front_len];
+    source.read_at(front_at, &mut bytes).ok()?;
     bytes.extend_from_slice(tail.get(..HASH_AT)?);
     if xxh3_64(&bytes) != hash {
         return None;
     }
-    let (old, rest) = bytes.split_at_checked(copies_len / 2)?;
-    let new = rest.get(..old.len())?;
-    Some(Footer { old: old.to_vec(), new: new.to_vec(), start })
+    let (old, rest) = bytes.split_at_checked(usize::try_from(copy_len).ok()?)?;
+    let (new, rest) = rest.split_at_checked(old.len())?;
+    Some(Footer { old: old.to_vec(), new: new.to_vec(), vacancies: Vacancies::parse(rest)?, start })
 }
 
 #[cfg(test)]
@@ -97,7 +102,8 @@ mod tests {
     use crate::storage::MemoryStorage;
 
     fn example() -> Footer {
-        Footer { old: b"abcdef".to_vec(), new: b"aBCdEf".to_vec(), start: 5 }
+        let vacancies = Vacancies { chunks_end: 30, parts: vec![7..20, 40..u64::MAX] };
+        Footer { old: b"abcdef".to_vec(), new: b"aBCdEf".to_vec(), vacancies, start: 5 }
     }
 
     fn read_all(bytes: &[u8], base: u64) -> Option<Footer> {

@@ -11,7 +11,8 @@ use crate::error::{Result, bail};
 use crate::exec::Threads;
 use crate::limits::Limits;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The size of an entry.
 pub(super) const ENTRY_LEN: usize = 8;
@@ -66,11 +67,38 @@ impl Entry {
     }
 }
 
+/// An index as it is stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Packed(Arc<(Vec<u8>, OnceLock<u64>)>);
+
+impl Packed {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self(Arc::new((bytes, OnceLock::new())))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0.0
+    }
+
+    /// The XXH3 hash of the bytes.
+    pub(crate) fn digest(&self) -> u64 {
+        *self.0.1.get_or_init(|| xxh3_64(self.bytes()))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes().len()
+    }
+}
+
 /// The index: as it is stored, and decoded when it is first asked.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// As it was stored last.
-    packed: Vec<u8>,
+    /// As it counts in the frame.
+    committed: Packed,
+    /// As it was packed last.
+    packed: Packed,
+    /// How often it has been packed.
+    version: u64,
     /// The entries that have been changed since.
     changed: Range<usize>,
     len: usize,
@@ -87,7 +115,17 @@ impl Index {
     }
 
     fn with(packed: Vec<u8>, len: usize, words: OnceLock<Vec<u8>>, limits: Limits) -> Self {
-        Self { packed, changed: 0..0, len, words, packer: Packer::default(), limits }
+        let packed = Packed::new(packed);
+        Self {
+            committed: packed.clone(),
+            packed,
+            version: 0,
+            changed: 0..0,
+            len,
+            words,
+            packer: Packer::default(),
+            limits,
+        }
     }
 
     /// The index that `bytes` start with.
@@ -107,16 +145,34 @@ impl Index {
         self.len
     }
 
-    /// As it was stored last.
-    pub(crate) fn packed(&self) -> &[u8] {
-        &self.packed
+    /// As it counts in the frame.
+    pub(crate) fn committed(&self) -> &[u8] {
+        self.committed.bytes()
+    }
+
+    /// The entries that count in the frame.
+    pub(crate) fn committed_entries(&self) -> Result<Vec<Entry>> {
+        if self.committed().is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(Self::parse(self.committed(), self.limits)?.entries()?.collect())
+    }
+
+    /// Takes notice of what has come to count.
+    pub(crate) fn set_committed(&mut self, packed: Packed) {
+        self.committed = packed;
+    }
+
+    /// How often it has been packed: what has been written of the same version is the same.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     fn words(&self) -> Result<&Vec<u8>> {
         if let Some(words) = self.words.get() {
             return Ok(words);
         }
-        let words = decode(&self.packed, self.limits)?;
+        let words = decode(self.packed.bytes(), self.limits)?;
         Ok(self.words.get_or_init(|| words))
     }
 
@@ -178,14 +234,16 @@ impl Index {
     }
 
     /// The index as it is to be stored: nothing if there are no entries.
-    pub(crate) fn pack(&mut self) -> Result<&[u8]> {
+    pub(crate) fn pack(&mut self) -> Result<Packed> {
         if !self.changed.is_empty() {
             self.words()?;
             let words = self.words.get().map(Vec::as_slice).unwrap_or_default();
-            self.packed = self.packer.pack(words, Some((&self.packed, in_bytes(&self.changed))))?;
+            let old = (self.packed.bytes(), in_bytes(&self.changed));
+            self.packed = Packed::new(self.packer.pack(words, Some(old))?);
+            self.version = self.version.wrapping_add(1);
             self.changed = 0..0;
         }
-        Ok(&self.packed)
+        Ok(self.packed.clone())
     }
 }
 
@@ -217,9 +275,9 @@ fn decode(packed: &[u8], limits: Limits) -> Result<Vec<u8>> {
 }
 
 /// A chunk of these entries.
-pub(crate) fn pack(entries: impl Iterator<Item = Entry>) -> Result<Vec<u8>> {
+pub(crate) fn pack(entries: impl Iterator<Item = Entry>) -> Result<Packed> {
     let words: Vec<u8> = entries.flat_map(|entry| entry.bits().to_le_bytes()).collect();
-    Packer::default().pack(&words, None)
+    Packer::default().pack(&words, None).map(Packed::new)
 }
 
 /// Makes chunks of entries, and keeps what it needs for that.
@@ -267,7 +325,7 @@ mod tests {
 
     #[test]
     fn entries_are_read_back() {
-        let index = Index::parse(&pack(entries().into_iter()).unwrap(), Limits::new()).unwrap();
+        let index = Index::parse(pack(entries().into_iter()).unwrap().bytes(), Limits::new()).unwrap();
         assert_eq!(index.len(), 5);
         assert!(index.entries().unwrap().eq(entries()));
         assert_eq!(index.entry(2).unwrap(), Entry::Special(Special::NaN));
@@ -316,11 +374,11 @@ mod tests {
                 }
             }
             if step % 7 == 0 {
-                assert_eq!(index.pack().unwrap(), pack(model.iter().copied()).unwrap());
+                assert_eq!(index.pack().unwrap().bytes(), pack(model.iter().copied()).unwrap().bytes());
             }
         }
         assert!(index.entries().unwrap().eq(model.iter().copied()));
         index.set(entries().into_iter()).unwrap();
-        assert_eq!(index.pack().unwrap(), pack(entries().into_iter()).unwrap());
+        assert_eq!(index.pack().unwrap().bytes(), pack(entries().into_iter()).unwrap().bytes());
     }
 }

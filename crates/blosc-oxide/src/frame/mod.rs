@@ -13,11 +13,13 @@ mod layers;
 mod lock;
 mod open;
 mod options;
+mod places;
 mod repair;
 mod room;
 mod sparse;
 mod tail;
 mod trailer;
+mod vacancies;
 mod verify;
 mod version;
 

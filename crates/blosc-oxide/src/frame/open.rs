@@ -12,6 +12,7 @@ use crate::limits::Limits;
 use crate::schunk::{ChunkSize, Foreign, State, VlMetalayers};
 use crate::storage::{ReadAt, read_exact};
 use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What is read at first: enough for most headers.
 const FIRST_READ: u64 = 1024;
@@ -74,25 +75,31 @@ impl Integrity {
 /// Opens the frame that starts at `base`.
 ///
 /// Another process may be writing: what does not fit together is read again, as long as the header is another each time,
-/// and a few times more.
+/// and a few times more; metalayers that do not fit are compared a few times.
 pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Opened> {
-    let mut start = read_start(source, base)?;
+    let mut start = read_start(source, base, limits)?;
+    let mut opened = open_once(source, base, &start, limits);
     let mut same = 0;
     for _ in 0..RETRIES {
-        let opened = open_once(source, base, &start, limits);
-        if matches!(&opened, Ok(opened) if opened.integrity.verdict == Some(Verdict::Good)) {
-            return opened;
+        let verdict = opened.as_ref().map(|opened| opened.integrity.verdict);
+        if matches!(verdict, Ok(Some(Verdict::Good))) {
+            break;
         }
-        let now = read_start(source, base)?;
+        let now = read_start(source, base, limits)?;
         if now != start {
-            start = now;
-        } else if opened.is_ok() || same == RETRIES_OF_SAME {
-            return opened;
+            (start, same) = (now, 0);
+        } else if matches!(verdict, Ok(None)) || same == RETRIES_OF_SAME {
+            break;
         } else {
             same += 1;
+            if opened.is_ok() {
+                // Metalayers that another program has changed, or that are being written.
+                continue;
+            }
         }
+        opened = open_once(source, base, &start, limits);
     }
-    open_once(source, base, &start, limits)
+    opened
 }
 
 /// Opens the frame by its header, of which the start has been read, or by the copy of it if it is torn.
@@ -135,15 +142,21 @@ fn recover(source: &dyn ReadAt, base: u64, limits: Limits) -> Option<Opened> {
     (opened.integrity.verdict != Some(Verdict::Bad)).then_some(opened)
 }
 
-/// The first bytes of the frame: enough for most headers, or all there are.
-fn read_start(source: &dyn ReadAt, base: u64) -> Result<Vec<u8>> {
+/// The first bytes of the frame: all of the header, and enough for most of them, as far as they are there.
+fn read_start(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Vec<u8>> {
     let there = source.len()?.saturating_sub(base);
     let mut start = vec![0; usize::try_from(there.min(FIRST_READ)).unwrap_or_default()];
     read_exact(source, base, &mut start, "frame header")?;
+    let (read, len) = (start.len(), header::stored_len(&start).unwrap_or_default());
+    let is_there = len <= MAX_HEADER && len as u64 <= there && limits.check("frame header", len).is_ok();
+    if len > read && is_there && start.get(2..2 + header::MAGIC.len()) == Some(header::MAGIC) {
+        start.resize(len, 0);
+        read_exact(source, base + read as u64, &mut start[read..], "frame header")?;
+    }
     Ok(start)
 }
 
-/// The bytes of the header that starts with `start`.
+/// The bytes of the header that `start` has, or why it has none.
 fn read_header(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> Result<Vec<u8>> {
     let mut bytes = start.to_vec();
     let (Some(start), Some(magic)) = (start.get(..START_LEN), start.get(2..2 + header::MAGIC.len())) else {
@@ -159,11 +172,10 @@ fn read_header(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> 
         bail!(Truncated, "frame header: {header_len} bytes announced, {there} are there");
     }
     limits.check("frame header", header_len)?;
-    let read = bytes.len();
-    bytes.resize(header_len, 0);
-    if header_len > read {
-        read_exact(source, base + read as u64, &mut bytes[read..], "frame header")?;
+    if header_len > bytes.len() {
+        bail!(Truncated, "frame header: {header_len} bytes announced, {} could be read", bytes.len());
     }
+    bytes.truncate(header_len);
     Ok(bytes)
 }
 
@@ -192,7 +204,7 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
         Fingerprint::None => None,
         Fingerprint::Ours(_) if hashes.as_ref().is_some_and(|hashes| !hashes.is_good()) => Some(Verdict::Bad),
         Fingerprint::Ours(stored) => {
-            Some(checksums::compare(&stored, &checksums::fingerprint(&header, &index_bytes, &trailer)))
+            Some(checksums::compare(&stored, &checksums::fingerprint(&header, xxh3_64(&index_bytes), &trailer)))
         }
     };
     let has_hashes = state.vlmetalayers.take_chunk(checksums::LAYER_NAME).is_some();

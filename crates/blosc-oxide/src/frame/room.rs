@@ -1,7 +1,8 @@
-//! Where nothing lives: what old indexes, trailers and footers leave behind.
+//! Where nothing lives: what old indexes, trailers and footers leave behind, and what has never come to count.
 //!
 //! Without it, a frame that is committed after every small chunk would grow by a whole index each time. What replaced
-//! chunks leave behind is not reused, unless they were stored since the last commit: others may still be reading them.
+//! and deleted chunks leave behind is not among it, unless they were stored since the last commit: others may still be
+//! reading them.
 
 use std::ops::Range;
 
@@ -18,6 +19,16 @@ impl Room {
     /// overwritten could not tell.
     pub(super) fn closed() -> Self {
         Self { free: Vec::new(), is_closed: true }
+    }
+
+    /// Whether it can have any.
+    pub(super) fn is_open(&self) -> bool {
+        !self.is_closed
+    }
+
+    /// Forgets all of it.
+    pub(super) fn clear(&mut self) {
+        self.free.clear();
     }
 
     /// Adds a part, which must not overlap another.
@@ -47,6 +58,20 @@ impl Room {
         let start = self.free[at].start;
         self.take_at(at, start..start + len);
         Some(start)
+    }
+
+    /// Takes a part, if all of it is free; whether it is.
+    pub(super) fn take_exactly(&mut self, wanted: &Range<u64>) -> bool {
+        let found = self.free.iter().position(|free| free.start <= wanted.start && wanted.end <= free.end);
+        if let Some(at) = found {
+            self.take_at(at, wanted.clone());
+        }
+        found.is_some()
+    }
+
+    /// All parts, in order.
+    pub(super) fn parts(&self) -> &[Range<u64>] {
+        &self.free
     }
 
     /// Where `len` bytes end a part that lies behind `position`: chunks may follow one another before them.
@@ -98,6 +123,14 @@ mod tests {
         assert_eq!(room.take_behind(45, 6), Some(45));
         assert_eq!(room.take(5), None);
         assert_eq!(room.take(4), Some(41));
+    }
+
+    #[test]
+    fn a_part_is_taken_if_all_of_it_is_free() {
+        let mut room = room(&[10..20, 30..60]);
+        assert!(!room.take_exactly(&(15..25)));
+        assert!(room.take_exactly(&(40..50)));
+        assert_eq!(room.parts(), [10..20, 30..40, 50..60]);
     }
 
     #[test]

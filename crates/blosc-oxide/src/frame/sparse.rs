@@ -4,16 +4,18 @@
 
 use super::arrange;
 use super::checksums::{self, Hashes, UNKNOWN};
-use super::index::{Entry, Index};
+use super::index::{Entry, Index, Packed};
 use super::open::{self, Opened};
 use super::trailer::Trailer;
 use super::{Settings, header};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
+use crate::exec::lock;
 use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
 use crate::storage::{Directory, Durability, MemoryDirectory, ReadAt, read_exact};
 use std::collections::BTreeSet;
 use std::io::ErrorKind::NotFound;
+use std::sync::{Arc, Mutex};
 
 /// The file with header, index and trailer.
 pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
@@ -69,12 +71,17 @@ pub(super) struct Sparse {
     /// What the used files hold together.
     cbytes: u64,
     foreign: Foreign,
+    /// The file that was read last: a chunk is read in several parts.
+    recent: Mutex<Option<(u64, Arc<dyn ReadAt>)>>,
+    /// Whether all names that have been found survive a loss of power.
+    is_settled: bool,
     is_poisoned: bool,
 }
 
 /// What a commit makes of the file with the index.
 struct Rendered {
     header: Vec<u8>,
+    index: Packed,
     trailer: Trailer,
     /// All of it.
     bytes: Vec<u8>,
@@ -97,6 +104,8 @@ impl Sparse {
             is_shared: false,
             cbytes: 0,
             foreign: Foreign::default(),
+            recent: Mutex::default(),
+            is_settled: true,
             is_poisoned: false,
         };
         if store.directory.open(INDEX_NAME).is_ok() {
@@ -135,6 +144,8 @@ impl Sparse {
             is_shared,
             cbytes,
             foreign,
+            recent: Mutex::default(),
+            is_settled: false,
             is_poisoned: false,
         };
         Ok((store, state))
@@ -192,7 +203,19 @@ impl Sparse {
         Ok((Entry::At(file), if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN }))
     }
 
+    /// Makes the names survive that another process has given before it was killed: an index that is only in the memory of
+    /// the system may give way to an older one, whose files must still be there.
+    fn settle(&mut self) -> Result<()> {
+        if !self.is_settled && self.is_durable() {
+            self.directory.sync()?;
+        }
+        self.is_settled = true;
+        Ok(())
+    }
+
     fn write_file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.settle()?;
+        self.forget_recent();
         let written = self.directory.create(name).and_then(|mut file| {
             file.write_at(0, bytes)?;
             if self.is_durable() { file.sync() } else { Ok(()) }
@@ -229,7 +252,7 @@ impl Sparse {
     }
 
     fn commit_guarded(&mut self, state: &State) -> Result<()> {
-        let Rendered { header, trailer, bytes } = self.render(state)?;
+        let Rendered { header, index, trailer, bytes } = self.render(state)?;
         if self.is_durable() {
             self.directory.sync()?;
         }
@@ -239,6 +262,7 @@ impl Sparse {
         self.fresh.clear();
         self.header = header;
         self.trailer = trailer;
+        self.index.set_committed(index);
         self.foreign = Foreign::default();
         if self.is_durable() {
             self.directory.sync()?;
@@ -255,11 +279,11 @@ impl Sparse {
         let header_len = header::write(state, 0, 0, true, has_vlmetalayers)?.len();
         let frame_len = (header_len + index.len() + trailer.len()) as u64;
         let header = header::write(state, frame_len, self.cbytes, true, has_vlmetalayers)?;
-        trailer.put_fingerprint(&header, index);
+        trailer.put_fingerprint(&header, index.digest());
         let hashes = self.hashes.as_ref().map(Hashes::as_bytes).unwrap_or_default();
         let (before, after) = trailer.parts();
-        let bytes = [&header[..], index, before, hashes, after].concat();
-        Ok(Rendered { header, trailer, bytes })
+        let bytes = [&header[..], index.bytes(), before, hashes, after].concat();
+        Ok(Rendered { header, index, trailer, bytes })
     }
 
     /// Puts the new index in place of the old one.
@@ -276,6 +300,7 @@ impl Sparse {
 
     /// Removes files that no longer count, all that can be removed.
     fn remove_files(&mut self, files: &[u64]) -> Result<()> {
+        self.forget_recent();
         let mut result = Ok(());
         for &file in files {
             let name = file_name(file);
@@ -287,7 +312,12 @@ impl Sparse {
         result
     }
 
-    fn open_chunk(&self, index: usize) -> Result<(String, Box<dyn ReadAt>)> {
+    /// A number may stand for another file from now on.
+    fn forget_recent(&mut self) {
+        *lock(&self.recent) = None;
+    }
+
+    fn open_chunk(&self, index: usize) -> Result<(String, Arc<dyn ReadAt>)> {
         let file = match self.index.entry(index)? {
             Entry::At(file) => file,
             Entry::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
@@ -297,10 +327,14 @@ impl Sparse {
             self.check_writable()?;
         }
         let name = file_name(file);
-        match self.directory.open(&name) {
-            Ok(source) => Ok((name, source)),
-            Err(cause) => Err(at_file(&name, cause)),
+        if let Some((number, source)) = &*lock(&self.recent)
+            && *number == file
+        {
+            return Ok((name, Arc::clone(source)));
         }
+        let source: Arc<dyn ReadAt> = self.directory.open(&name).map_err(|cause| at_file(&name, cause))?.into();
+        *lock(&self.recent) = Some((file, Arc::clone(&source)));
+        Ok((name, source))
     }
 
     fn entry(&self, index: usize) -> Result<Entry> {
@@ -447,6 +481,7 @@ impl ChunkStore for Sparse {
     /// Removes files that nothing names: what a crash left behind.
     fn compact(&mut self, _state: &State) -> Result<()> {
         self.guarded(|store| {
+            store.settle()?;
             let known: BTreeSet<String> = files_of(store.index.entries()?).into_iter().map(file_name).collect();
             for name in store.directory.names()? {
                 let is_ours = name == NEW_INDEX_NAME || is_chunk_name(&name);
@@ -506,10 +541,11 @@ impl ChunkStore for Sparse {
         // The lengths in the header are the same after many a change.
         if opened.header == self.header
             && opened.trailer == self.trailer
-            && opened.index.packed() == self.index.packed()
+            && opened.index.committed() == self.index.committed()
         {
             return Ok(None);
         }
+        self.forget_recent();
         self.header = opened.header;
         self.trailer = opened.trailer;
         self.cbytes = opened.extent.section_len;

@@ -142,8 +142,8 @@ impl Trailer {
         })
     }
 
-    /// Puts our fingerprint of a frame into it, if it has a place for that.
-    pub(super) fn put_fingerprint(&mut self, header: &[u8], index: &[u8]) {
+    /// Puts our fingerprint of a frame, of whose index the hash is given, into it, if it has a place for that.
+    pub(super) fn put_fingerprint(&mut self, header: &[u8], index: u64) {
         if !matches!(self.fingerprint(), Ok(Fingerprint::Ours(_))) {
             return;
         }

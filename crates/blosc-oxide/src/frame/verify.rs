@@ -1,7 +1,7 @@
 //! Looking for damage.
 
 use super::{Frame, checksums};
-use crate::error::{Error, ErrorKind, Result, error};
+use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::{Checks, SuperChunk};
 
 /// What a verification has found.
@@ -36,6 +36,17 @@ impl Verification {
     pub fn is_good(&self) -> bool {
         self.damage.is_empty()
     }
+
+    /// Takes damage into the list; what cannot be read is not called damaged.
+    fn noting<T>(&mut self, chunk: Option<usize>, result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Err(error) if error.kind() != ErrorKind::Io => {
+                self.damage.push(Damage { chunk, error });
+                Ok(None)
+            }
+            result => result.map(Some),
+        }
+    }
 }
 
 impl Frame {
@@ -60,9 +71,13 @@ impl Frame {
 
 /// Makes every chunk of `sc` that is read whole be compared with its hash.
 fn check_when_read(sc: &mut SuperChunk) -> Result<()> {
-    let hashes = (0..sc.nchunks()).map(|index| sc.store.hash(index)).collect::<Result<_>>()?;
-    sc.set_checks(Checks { hashes, of: checksums::of_chunk });
+    let hashes = stored_hashes(sc)?;
+    sc.set_checks(Some(Checks { hashes, of: checksums::of_chunk }));
     Ok(())
+}
+
+fn stored_hashes(sc: &mut SuperChunk) -> Result<Vec<Option<u64>>> {
+    (0..sc.nchunks()).map(|index| sc.store.hash(index)).collect()
 }
 
 /// Decodes all chunks and metalayers of `sc` and compares all hashes that are kept.
@@ -73,37 +88,24 @@ pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
         has_foreign_changes: foreign.rest,
         ..Verification::default()
     };
-    let mut has_hashes = true;
-    for index in 0..sc.nchunks() {
-        found.chunks += 1;
-        let expected = match if has_hashes { sc.store.hash(index) } else { Ok(None) } {
-            Err(error) if error.kind() != ErrorKind::Io => {
-                // They are read all at once.
-                has_hashes = false;
-                found.damage.push(Damage { chunk: None, error });
-                None
-            }
-            expected => expected?,
-        };
-        found.checksums += usize::from(expected.is_some());
-        if let Err(error) = verify_chunk(sc, index, expected) {
-            found.damage.push(Damage { chunk: Some(index), error });
-        }
-    }
+    // They are read all at once: if they are damaged, none is known.
+    let hashes = found.noting(None, stored_hashes(sc))?.unwrap_or_default();
+    found.checksums = hashes.iter().flatten().count();
+    let before = sc.set_checks(Some(Checks { hashes, of: checksums::of_chunk }));
+    let result = verify_chunks(sc, &mut found);
+    sc.set_checks(before);
+    result?;
     for name in sc.vlmetalayers().names() {
-        if let Err(error) = sc.vlmetalayers().get(name) {
-            found.damage.push(Damage { chunk: None, error });
-        }
+        found.noting(None, sc.vlmetalayers().get(name))?;
     }
     Ok(found)
 }
 
-fn verify_chunk(sc: &SuperChunk, index: usize, expected: Option<u64>) -> Result<()> {
-    if let Some(expected) = expected {
-        let found = checksums::of_chunk(&sc.chunk(index)?);
-        if found != expected {
-            return Err(error!(ChecksumMismatch, "chunk {index}: its hash is {found:016x}, not {expected:016x}"));
-        }
+/// Decodes all chunks, which are compared with their hashes when they are read.
+fn verify_chunks(sc: &SuperChunk, found: &mut Verification) -> Result<()> {
+    for index in 0..sc.nchunks() {
+        found.chunks += 1;
+        found.noting(Some(index), sc.decompress(index))?;
     }
-    sc.decompress(index).map(|_| ())
+    Ok(())
 }

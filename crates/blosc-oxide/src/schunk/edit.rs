@@ -78,7 +78,7 @@ impl SuperChunk {
         self.edit(|sc| {
             sizes.try_for_each(|len| {
                 sc.check_kind(false, sc.nchunks() == 0)?;
-                sc.insert_new(sc.nchunks(), len, NewChunk::Special(special))
+                sc.insert_new(sc.nchunks(), len, NewChunk::Special(special), false)
             })
         })
     }
@@ -175,7 +175,7 @@ impl SuperChunk {
             let chunk = sc.storable(chunk)?;
             let chunk = sc.acceptable(&chunk, sc.nchunks() == 0)?;
             let incoming = Self::incoming(&chunk);
-            sc.insert_new(index, chunk.header().nbytes(), incoming)
+            sc.insert_new(index, chunk.header().nbytes(), incoming, chunk.header().has_vlblocks())
         })
     }
 
@@ -206,13 +206,15 @@ impl SuperChunk {
             ChunkSize::Fixed(size) => new == size || (is_last && new < size),
             ChunkSize::Unknown | ChunkSize::Variable => true,
         };
-        if !keeps_size && self.nchunks() == 1 {
-            self.state.chunksize = ChunkSize::Fixed(new);
-        } else if !keeps_size {
+        if !keeps_size && self.nchunks() > 1 {
             self.become_variable()?;
         }
         let explicit = self.explicit(incoming, new)?;
         self.store.replace(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
+        if !keeps_size && self.nchunks() == 1 {
+            self.state.chunksize = ChunkSize::Fixed(new);
+        }
+        self.state.vlblocks = chunk.header().has_vlblocks();
         self.changed(self.state.nbytes - old as u64 + new as u64);
         self.move_starts(index..index + 1, Some(new));
         Ok(())
@@ -313,26 +315,25 @@ impl SuperChunk {
         self.update_chunk(index, &chunk)
     }
 
-    fn insert_new(&mut self, index: usize, nbytes: usize, incoming: NewChunk<'_>) -> Result<()> {
+    /// Puts in a chunk that has been checked. What its size and kind make of all chunks counts when it is stored.
+    fn insert_new(&mut self, index: usize, nbytes: usize, incoming: NewChunk<'_>, has_vlblocks: bool) -> Result<()> {
         let is_end = index == self.nchunks();
-        let fits = match self.state.chunksize {
-            ChunkSize::Unknown => {
-                self.state.chunksize = ChunkSize::Fixed(nbytes);
-                true
+        let chunksize = match self.state.chunksize {
+            ChunkSize::Variable => ChunkSize::Variable,
+            ChunkSize::Fixed(size) if self.nchunks() > 0 => {
+                let is_short_end = is_end && nbytes <= size && self.state.nbytes.is_multiple_of(size as u64);
+                let fits = is_short_end || (!is_end && nbytes == size);
+                if fits { ChunkSize::Fixed(size) } else { ChunkSize::Variable }
             }
-            ChunkSize::Fixed(_) if self.nchunks() == 0 => {
-                self.state.chunksize = ChunkSize::Fixed(nbytes);
-                true
-            }
-            ChunkSize::Fixed(size) if is_end => nbytes <= size && self.state.nbytes.is_multiple_of(size as u64),
-            ChunkSize::Fixed(size) => nbytes == size,
-            ChunkSize::Variable => true,
+            ChunkSize::Unknown | ChunkSize::Fixed(_) => ChunkSize::Fixed(nbytes),
         };
-        if !fits {
+        if chunksize != self.state.chunksize && chunksize == ChunkSize::Variable {
             self.become_variable()?;
         }
         let explicit = self.explicit(incoming, nbytes)?;
         self.store.insert(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
+        self.state.chunksize = chunksize;
+        self.state.vlblocks = has_vlblocks;
         self.changed(self.state.nbytes + nbytes as u64);
         self.move_starts(index..index, Some(nbytes));
         Ok(())
@@ -384,7 +385,7 @@ impl SuperChunk {
     }
 
     /// Checks that a chunk can be one of these, before anything is changed for it.
-    pub(super) fn acceptable<'a>(&mut self, chunk: &'a [u8], is_only: bool) -> Result<Chunk<'a>> {
+    pub(super) fn acceptable<'a>(&self, chunk: &'a [u8], is_only: bool) -> Result<Chunk<'a>> {
         let chunk = Chunk::parse(chunk)?;
         let header = chunk.header();
         if header.nbytes() == 0 {
@@ -398,10 +399,8 @@ impl SuperChunk {
         Ok(chunk)
     }
 
-    fn check_kind(&mut self, has_vlblocks: bool, is_only: bool) -> Result<()> {
-        if is_only {
-            self.state.vlblocks = has_vlblocks;
-        } else if has_vlblocks != self.state.vlblocks {
+    fn check_kind(&self, has_vlblocks: bool, is_only: bool) -> Result<()> {
+        if !is_only && has_vlblocks != self.state.vlblocks {
             bail!(InvalidArgument, "chunks with and without variable-length blocks do not go together");
         }
         Ok(())

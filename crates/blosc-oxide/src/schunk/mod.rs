@@ -198,9 +198,10 @@ impl SuperChunk {
         &mut self.state.vlmetalayers
     }
 
-    /// Compares every chunk that is read whole with its hash, until something is changed.
-    pub(crate) fn set_checks(&mut self, checks: Checks) {
-        self.checks = Some(checks);
+    /// Compares every chunk that is read whole with its hash, or none, until something is changed; what was compared
+    /// before.
+    pub(crate) fn set_checks(&mut self, checks: Option<Checks>) -> Option<Checks> {
+        std::mem::replace(&mut self.checks, checks)
     }
 
     /// What a declared size may make it allocate.

@@ -2,7 +2,7 @@
 
 use super::state::State;
 use crate::chunk::Special;
-use crate::error::{Result, bail};
+use crate::error::{Error, Result, bail};
 use crate::storage::ReadAt;
 
 /// What is stored for a chunk.
@@ -220,12 +220,14 @@ impl Kept {
     }
 }
 
-impl From<Staged> for Kept {
-    fn from(staged: Staged) -> Self {
+impl TryFrom<Staged> for Kept {
+    type Error = Error;
+
+    fn try_from(staged: Staged) -> Result<Self> {
         match staged {
-            Staged::Special(special) => Self::Special(special),
-            Staged::Memory(bytes) => Self::Bytes(bytes),
-            Staged::At { .. } => Self::Special(Special::Uninit),
+            Staged::Special(special) => Ok(Self::Special(special)),
+            Staged::Memory(bytes) => Ok(Self::Bytes(bytes)),
+            Staged::At { entry, .. } => bail!(InvalidArgument, "a chunk that is stored at {entry} is not in memory"),
         }
     }
 }
@@ -315,18 +317,22 @@ impl ChunkStore for MemoryStore {
     }
 
     fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
-        let kept = Kept::from(staged);
+        let kept = Kept::try_from(staged)?;
         self.cbytes += kept.cbytes();
         self.cbytes -= std::mem::replace(&mut self.chunks[index], kept).cbytes();
         Ok(())
     }
 
     fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
+        let is_elsewhere = |source: &Source| matches!(source, Source::New(Staged::At { .. }));
+        if sources.iter().any(is_elsewhere) {
+            bail!(InvalidArgument, "a chunk that is stored elsewhere is not in memory");
+        }
         let mut old: Vec<Option<Kept>> = self.chunks.drain(kept..).map(Some).collect();
         self.cbytes -= old.iter().flatten().map(Kept::cbytes).sum::<u64>();
         self.chunks.extend(sources.into_iter().filter_map(|source| match source {
             Source::Old(index) => old[index - kept].take(),
-            Source::New(staged) => Some(staged.into()),
+            Source::New(staged) => Kept::try_from(staged).ok(),
         }));
         self.cbytes += self.chunks[kept..].iter().map(Kept::cbytes).sum::<u64>();
         Ok(())
@@ -334,5 +340,20 @@ impl ChunkStore for MemoryStore {
 
     fn commit(&mut self, _state: &State) -> Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_that_is_stored_elsewhere_is_refused() {
+        let elsewhere = || Staged::At { entry: 5, hash: 7 };
+        let mut store = MemoryStore::default();
+        store.insert(0, NewChunk::Bytes(b"chunk")).unwrap();
+        assert!(store.put(0, elsewhere()).is_err());
+        assert!(store.arrange(0, vec![Source::New(elsewhere()), Source::Old(0)]).is_err());
+        assert_eq!((store.nchunks(), store.bytes(0)), (1, Some(&b"chunk"[..])));
     }
 }

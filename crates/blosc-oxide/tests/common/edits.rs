@@ -240,6 +240,17 @@ const REPLACE: Edit = ("replace the first", |frame| {
 pub const REUSING: &[Edit] =
     &[SMALL, NOTE, SMALL, SMALL, NOTE, NOTE, NOTE, SMALL, REPLACE, SMALL, NOTE, SMALL, SMALL, REPLACE, NOTE];
 
+/// What a second process does to what it finds: it uses what room there is.
+pub const SUCCEEDING: &[Edit] = &[
+    SMALL,
+    NOTE,
+    ("update the last", |frame| {
+        let last = frame.nchunks() - 1;
+        frame.update(last, &noise(80, CHUNK))?;
+        frame.commit()
+    }),
+];
+
 /// Several commits in a row, of a frame that loses all chunks and gets new ones.
 pub const EMPTYING: &[Edit] = &[
     ("delete all", |frame| {

@@ -5,7 +5,7 @@ use super::disk;
 use super::edits::{CHUNK, Edit, Kind};
 use blosc_oxide::{Durability, Frame, FrameLayout};
 use std::ops::RangeInclusive;
-use testkit::storage::{Disk, Image, Log};
+use testkit::storage::{Call, Disk, Image, Log};
 
 /// What was done to a frame, call by call, and what it was between the edits.
 pub struct Recording {
@@ -85,6 +85,57 @@ impl Recording {
             go_on(&place, &Disk::with_image(image.clone()), self.layout, &content);
         }
         which
+    }
+
+    /// What a second process does that finds what this one has left, killed after so many calls and in the midst of the
+    /// next; none of it has been made to survive but what was synced.
+    pub fn succeeded_by(&self, edits: &[Edit], calls: usize, cut: usize) -> Successor {
+        let disk = Disk::after(self.log.until(calls, cut));
+        let killed = disk.recorded();
+        let name = format!("{}, killed after {calls} calls and {cut} bytes", self.name);
+        let mut frame = disk::open_writable(&disk, self.layout, Durability::Fsync)
+            .unwrap_or_else(|error| panic!("{name}: opening: {error}"));
+        let mut contents = vec![Content::of(&frame).unwrap()];
+        let mut ends = vec![killed];
+        for (edit_name, edit) in edits {
+            edit(&mut frame).unwrap_or_else(|error| panic!("{name}: {edit_name}: {error}"));
+            contents.push(Content::of(&frame).unwrap());
+            ends.push(disk.recorded());
+        }
+        drop(frame);
+        let unsynced = self.contents[self.allowed(calls)].iter().flatten().cloned().collect();
+        Successor { layout: self.layout, name, log: disk.log(), killed, ends, contents, unsynced }
+    }
+}
+
+/// What a second process did after a first one was killed.
+pub struct Successor {
+    layout: FrameLayout,
+    name: String,
+    pub log: Log,
+    /// How many calls are of the first process.
+    pub killed: usize,
+    /// How many calls had been made when the second had opened the frame, and at the end of each of its edits.
+    ends: Vec<usize>,
+    /// What the frame was then.
+    contents: Vec<Content>,
+    /// What can come back as long as the second process has not synced.
+    unsynced: Vec<Content>,
+}
+
+impl Successor {
+    /// Checks what a cut of power after so many calls has left.
+    pub fn check(&self, calls: usize, image: &Image) {
+        let place = format!("{}: cut after {calls} of {} calls", self.name, self.log.calls.len());
+        let has_synced = self.log.calls[self.killed..calls].iter().any(|call| !matches!(call, Call::Change(_)));
+        let done = self.ends.iter().filter(|end| **end <= calls).count() - 1;
+        let next = (done + 1).min(self.contents.len() - 1);
+        let frame = disk::open(&Disk::with_image(image.clone()), self.layout);
+        let mut frame = frame.unwrap_or_else(|error| panic!("{place}: opening: {error}"));
+        let found = Content::of(&frame).unwrap_or_else(|error| panic!("{place}: reading: {error}"));
+        let is_of_first = !has_synced && self.unsynced.contains(&found);
+        assert!(self.contents[done..=next].contains(&found) || is_of_first, "{place}: it is {found:#?}");
+        assert!(frame.verify().unwrap().is_good(), "{place}");
     }
 }
 

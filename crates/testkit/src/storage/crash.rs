@@ -1,7 +1,7 @@
 //! What crashes leave behind.
 
 use super::SECTOR;
-use super::disk::Call;
+use super::disk::{Call, Disk};
 use super::image::{Change, FileId, Image};
 use crate::Rng;
 use std::collections::HashSet;
@@ -28,11 +28,16 @@ impl Log {
     /// not: all combinations of up to 10 of them. With more, all combinations of up to 10 whole calls, and 1,000 random
     /// ones.
     pub fn power_cuts(&self, seed: u64, visit: &mut dyn FnMut(usize, &Image)) {
+        visit(0, &self.start);
+        self.power_cuts_after(0, seed, visit);
+    }
+
+    /// The same for cuts after more than `calls` calls, of which some may not have been synced.
+    pub fn power_cuts_after(&self, calls: usize, seed: u64, visit: &mut dyn FnMut(usize, &Image)) {
         let mut rng = Rng::new(seed);
         let mut live = self.start.clone();
         let mut durable = self.start.clone();
         let mut pending: Vec<Vec<Change>> = Vec::new();
-        visit(0, &durable);
         for (number, call) in self.calls.iter().enumerate() {
             match call {
                 Call::Change(change) => {
@@ -41,6 +46,9 @@ impl Log {
                 }
                 Call::SyncFile(file) => settle(&mut durable, &mut pending, Some(*file)),
                 Call::SyncNames => settle(&mut durable, &mut pending, None),
+            }
+            if number < calls {
+                continue;
             }
             let mut seen = HashSet::new();
             subsets(&durable, &pending, &mut rng, &mut |image| {
@@ -92,6 +100,27 @@ impl Log {
             }
             live.apply(change);
         }
+    }
+
+    /// The first `calls` of the calls, and if the next one is a write, its first `cut` bytes.
+    #[must_use]
+    pub fn until(&self, calls: usize, cut: usize) -> Self {
+        let mut until = Self { start: self.start.clone(), calls: self.calls[..calls].to_vec() };
+        if let Some(Call::Change(Change::Write { file, position, bytes })) = self.calls.get(calls)
+            && cut > 0
+        {
+            let bytes = bytes[..cut.min(bytes.len())].to_vec();
+            until.calls.push(Call::Change(Change::Write { file: *file, position: *position, bytes }));
+        }
+        until
+    }
+
+    /// Whether the call after the first `calls` writes to the start of the file `name`.
+    #[must_use]
+    pub fn writes_start(&self, calls: usize, name: &str) -> bool {
+        let live = Disk::after(self.until(calls, 0)).image();
+        matches!(self.calls.get(calls), Some(Call::Change(Change::Write { file, position: 0, .. }))
+            if live.names.get(name) == Some(file))
     }
 
     /// What was on the disk after each number of calls.
@@ -181,7 +210,6 @@ fn cuts(len: usize, max: usize, rng: &mut Rng) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Disk;
     use super::*;
 
     fn images(log: &Log, name: &str) -> HashSet<Option<Vec<u8>>> {
@@ -242,6 +270,22 @@ mod tests {
             }
         });
         assert_eq!(last, [Some(b"x".to_vec())]);
+    }
+
+    #[test]
+    fn what_a_killed_process_did_not_sync_may_be_lost_under_the_next_one() {
+        let disk = Disk::with_image(Image::of_file("a", b"____".to_vec()));
+        disk.open("a").unwrap().write_at(0, b"ab").unwrap();
+        let killed = disk.log().until(0, 1);
+        let next = Disk::after(killed);
+        assert_eq!(next.image().get("a"), Some(&b"a___"[..]));
+        next.open("a").unwrap().write_at(3, b"x").unwrap();
+        let mut found = HashSet::new();
+        next.log().power_cuts_after(1, 1, &mut |number, image| {
+            found.insert((number, image.get("a").unwrap().to_vec()));
+        });
+        let expected: [&[u8]; 4] = [b"____", b"a___", b"___x", b"a__x"];
+        assert_eq!(found, expected.map(|bytes| (2, bytes.to_vec())).into());
     }
 
     #[test]

@@ -76,6 +76,19 @@ impl Disk {
         Self(Arc::new(Mutex::new(Inner { start: image.clone(), image, ..Inner::default() })))
     }
 
+    /// A disk after the calls of a log, as the next process finds it: all is there, but only what was synced survives. Its
+    /// own log goes on from there.
+    #[must_use]
+    pub fn after(log: Log) -> Self {
+        let mut image = log.start.clone();
+        log.calls.iter().for_each(|call| {
+            if let Call::Change(change) = call {
+                image.apply(change);
+            }
+        });
+        Self(Arc::new(Mutex::new(Inner { start: log.start, calls: log.calls, image, ..Inner::default() })))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

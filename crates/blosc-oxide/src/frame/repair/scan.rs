@@ -16,6 +16,7 @@ use crate::frame::footer::{MAGIC as FOOTER_MAGIC, TAIL_LEN as FOOTER_TAIL_LEN};
 use crate::frame::header::{self, FIXED_LEN, MAGIC, START_LEN};
 use crate::frame::open::MAX_HEADER;
 use crate::frame::trailer::TAIL_LEN;
+use crate::frame::vacancies::VACANCIES_LEN;
 use crate::limits::Limits;
 use crate::schunk::MAX_VLMETALAYERS;
 use crate::storage::{ReadAt, read_exact};
@@ -176,14 +177,15 @@ impl Walker<'_> {
         Ok(Some(header.cbytes() as u64))
     }
 
-    /// The length of the header at `at`, or of what a commit has left behind: two copies of its start and a signature.
+    /// The length of the header at `at`, or of what a commit has left behind: two copies of its start, vacancies
+    /// and a signature.
     fn header_len(&mut self, at: u64, head: &[u8]) -> Result<u64> {
         self.scan.headers.push(at);
         let stored = array_at(head, START_LEN.saturating_sub(4)).map(u32::from_be_bytes).unwrap_or_default();
         let stored = usize::try_from(stored).unwrap_or_default().min(MAX_HEADER);
         for copy_len in [FIXED_LEN, stored] {
             let second = at.saturating_add(copy_len as u64);
-            let signature = second.saturating_add(copy_len as u64);
+            let signature = second.saturating_add(copy_len as u64).saturating_add(VACANCIES_LEN as u64);
             if *self.bytes(signature, FOOTER_MAGIC.len())? == FOOTER_MAGIC {
                 self.scan.headers.push(second);
                 return Ok(signature.saturating_add(FOOTER_TAIL_LEN as u64).saturating_sub(at));
