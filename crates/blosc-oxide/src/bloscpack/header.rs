@@ -404,4 +404,50 @@ mod tests {
         }
         assert_eq!(FileHeader::parse(&good()[..20]).unwrap_err().to_string(), "header: 32 bytes needed, 20 given");
     }
+
+    fn with(at: usize, bytes: &[u8]) -> Result<FileHeader> {
+        let mut header = good();
+        header.splice(at..at.saturating_add(bytes.len()), bytes.iter().copied());
+        FileHeader::parse(&header)
+    }
+
+    #[test]
+    fn numbers_may_be_as_large_as_they_can_be() {
+        assert_eq!(with(12, &16384_i32.to_le_bytes()).unwrap().last_chunk(), Some(16384));
+        let most = (i64::MAX - 3).to_le_bytes();
+        assert_eq!(with(24, &most).unwrap().table_entries(), Some(i64::MAX.unsigned_abs()));
+        assert!(with(24, &(i64::MAX - 2).to_le_bytes()).is_err());
+        let empty = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(with(12, &empty).unwrap().nchunks(), Some(0));
+    }
+
+    #[test]
+    fn what_is_open_is_open_in_every_field_by_itself() {
+        let open = with(8, &[255; 4]).unwrap();
+        assert_eq!((open.chunk_size(), open.last_chunk(), open.nchunks()), (None, Some(7232), Some(3)));
+        let open = with(12, &[255; 4]).unwrap();
+        assert_eq!((open.chunk_size(), open.last_chunk()), (Some(16384), None));
+        let mut counts = [255; 16];
+        counts[8..].fill(0);
+        let open = with(16, &counts).unwrap();
+        assert_eq!((open.nchunks(), open.max_app_chunks(), open.table_entries()), (None, 0, None));
+    }
+
+    #[test]
+    fn each_version_has_its_own_options_and_numbers() {
+        let sizes = Sizes { chunk: Some(10), last: Some(5) };
+        let both = FileHeader::later(Version::V3, Checksum::Sha512, 4, true, true).with_counts(sizes, Some(2), 7);
+        assert_eq!((both.options(), both.has_offsets(), both.has_metadata()), (3, true, true));
+        assert_eq!(FileHeader::parse(&both.to_bytes()).unwrap(), both);
+        let second = FileHeader::later(Version::V2, Checksum::Crc32, 4, true, false).with_counts(sizes, Some(2), 7);
+        assert_eq!((second.max_app_chunks(), second.sizes(), second.table_entries()), (0, sizes, Some(2)));
+        assert_eq!(FileHeader::parse(&second.to_bytes()).unwrap(), second);
+        let mut metadata = second.to_bytes();
+        metadata[5] = 2;
+        let error = FileHeader::parse(&metadata).unwrap_err();
+        assert_eq!(error.to_string(), "header: options are 0x02, version 2 knows 0x01");
+        let first = FileHeader::v1(None).with_counts(sizes, Some(2), 7);
+        assert_eq!((first.sizes(), first.max_app_chunks(), first.nchunks()), (Sizes::default(), 0, Some(2)));
+        assert!(is_bloscpack(&first.to_bytes()) && !is_bloscpack(b"blp"));
+    }
 }

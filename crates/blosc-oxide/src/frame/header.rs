@@ -291,3 +291,114 @@ pub(super) fn with_lengths(header: &[u8], frame_len: u64, section_len: u64) -> R
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Options;
+    use crate::filter::Filter;
+
+    const FRAME_LEN: u64 = 5000;
+    const SECTION_LEN: u64 = 4000;
+
+    fn state() -> State {
+        let filters = Pipeline::new(&[Filter::Delta, Filter::Shuffle]).unwrap();
+        let options = Options::new(4).codec(Codec::Zstd).codec_meta(9).level(7).pipeline(filters).blocksize(512);
+        let mut state = State { chunksize: ChunkSize::Fixed(1000), nbytes: 9000, ..State::new(&options) };
+        state.metalayers.add("name", *b"content").unwrap();
+        state
+    }
+
+    fn written(state: &State) -> Vec<u8> {
+        write(state, FRAME_LEN, SECTION_LEN, false, false).unwrap()
+    }
+
+    /// What a header with other bytes at one place is refused for.
+    fn message(at: usize, bytes: &[u8]) -> String {
+        let mut header = written(&state());
+        header.splice(at..at.saturating_add(bytes.len()), bytes.iter().copied());
+        read(&header).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_header_comes_back() {
+        let header = written(&state());
+        let extent = Extent { header_len: header.len(), frame_len: 5000, section_len: 4000, is_sparse: false };
+        assert_eq!(read(&header).unwrap(), (extent, state()));
+        assert_eq!((stored_len(&header), version(&header)), (Some(header.len()), VERSION));
+        assert_eq!((stored_len(&header[..START_LEN - 1]), version(&[])), (None, VERSION));
+        let sparse = write(&state(), FRAME_LEN, SECTION_LEN, true, true).unwrap();
+        assert!(read(&sparse).unwrap().0.is_sparse);
+        let other = with_lengths(&header, 6000, 5000).unwrap();
+        assert_eq!(other, write(&state(), 6000, 5000, false, false).unwrap());
+    }
+
+    #[test]
+    fn every_kind_of_state_comes_back() {
+        let mut states = Vec::new();
+        for split in [SplitMode::Always, SplitMode::Never, SplitMode::Auto, SplitMode::ForwardCompat] {
+            states.push(State { split, ..state() });
+        }
+        for codec in [Codec::BloscLz, Codec::Lz4Hc, Codec::Plugin(6), Codec::Plugin(200)] {
+            states.push(State { codec, level: 0, ..state() });
+        }
+        states.push(State { dict: true, ..state() });
+        states.push(State { vlblocks: true, ..state() });
+        states.push(State { chunksize: ChunkSize::Variable, ..state() });
+        states.push(State { chunksize: ChunkSize::Unknown, nbytes: 0, ..state() });
+        for state in states {
+            let header = written(&state);
+            assert_eq!(read(&header).unwrap().1, state);
+            let is_variable = state.vlblocks || state.chunksize == ChunkSize::Variable;
+            assert_eq!(version(&header), if is_variable { VERSION_VARIABLE } else { VERSION });
+            assert_eq!(header[FLAGS_AT] & FLAG_VARIABLE != 0, state.chunksize == ChunkSize::Variable);
+        }
+    }
+
+    #[test]
+    fn every_bad_field_is_named() {
+        let len = i32::try_from(written(&state()).len()).unwrap();
+        assert_eq!(message(5, b"?"), "frame header: the magic is not there");
+        assert_eq!(message(11, &(-1_i32).to_be_bytes()), "frame header: header length is -1");
+        let longer = format!("frame header: {} bytes announced, {len} are there", len + 1);
+        assert_eq!(message(11, &(len + 1).to_be_bytes()), longer);
+        let shorter = u64::try_from(len - 1).unwrap();
+        let less = format!("frame header: the frame has {shorter} bytes, less than its header's {len}");
+        assert_eq!(message(16, &shorter.to_be_bytes()), less);
+        assert_eq!(message(25, &[0x14]), "frame header: version 4 is not one of 0 to 3");
+        assert_eq!(message(25, &[0x02]), "frame header: flags 0x02 have offsets that are not of 64 bits");
+        assert_eq!(message(25, &[0x32]), "frame header: flags 0x32 have offsets that are not of 64 bits");
+        assert_eq!(message(26, &[2]), "frame header: a frame of type 2 is neither contiguous nor sparse");
+        assert_eq!(message(30, &(-7_i64).to_be_bytes()), "frame header: nbytes is -7");
+        assert_eq!(message(39, &(-7_i64).to_be_bytes()), "frame header: cbytes is -7");
+        assert_eq!(message(48, &[0; 4]), "frame header: typesize is 0");
+        assert_eq!(message(58, &[255; 4]), "frame header: chunksize is -1, but there are 9000 bytes");
+    }
+
+    #[test]
+    fn a_frame_can_be_as_short_as_its_header() {
+        let len = written(&state()).len();
+        assert!(check_lengths(len, len as u64, len).is_ok());
+        assert!(check_lengths(len, len as u64 - 1, len).is_err());
+        assert!(check_lengths(len, len as u64, len - 1).is_err());
+        assert!(check_flags(OFFSETS_64_BIT | VERSION_VARIABLE, 1, 1).is_ok());
+    }
+
+    /// The reference leaves the length of chunks that it has deleted.
+    #[test]
+    fn a_section_without_chunks_is_inside_the_frame() {
+        assert_eq!(section_without_chunks(100, 150, 50), 50);
+        assert_eq!(section_without_chunks(100, 150, 51), 0);
+        let empty = State { nbytes: 0, ..state() };
+        let read_section = |state: &State| read(&write(state, 200, 4000, false, false).unwrap()).unwrap().0.section_len;
+        assert_eq!((read_section(&empty), read_section(&state())), (0, 4000));
+    }
+
+    #[test]
+    fn what_does_not_fit_its_field_is_refused() {
+        let large = State { typesize: 1 << 31, ..state() };
+        let error = write(&large, FRAME_LEN, SECTION_LEN, false, false).unwrap_err();
+        assert_eq!(error.to_string(), "frame: 2147483648 is too large for its field");
+        assert!(with_lengths(&written(&state()), 1, 1 << 63).is_err());
+    }
+}

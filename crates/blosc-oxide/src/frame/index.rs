@@ -348,6 +348,53 @@ mod tests {
     }
 
     #[test]
+    fn the_first_of_several_bits_decides_what_is_special() {
+        let all = SPECIAL | ZEROS | NAN | UNINIT;
+        assert_eq!(Entry::from_bits(all), Some(Entry::Special(Special::Zeros)));
+        assert_eq!(Entry::from_bits(all & !ZEROS), Some(Entry::Special(Special::Uninit)));
+        assert_eq!(Entry::from_bits(SPECIAL | NAN), Some(Entry::Special(Special::NaN)));
+        assert_eq!(Entry::from_bits(all & !SPECIAL), Some(Entry::At(all & !SPECIAL)));
+        assert_eq!(Entry::from_bits(SPECIAL | 1), None);
+        assert_eq!(Entry::Special(Special::Value).bits(), SPECIAL | ZEROS);
+    }
+
+    #[test]
+    fn only_a_chunk_that_is_somewhere_has_a_place() {
+        let (at, special) = (Entry::At(7), Entry::Special(Special::NaN));
+        assert_eq!((at.place(), special.place()), (Some(7), None));
+        assert_eq!((at.map_place(|place| place + 1), special.map_place(|place| place + 1)), (Entry::At(8), special));
+    }
+
+    #[test]
+    fn an_index_is_whole_entries_within_the_limits() {
+        let packed = pack(entries().into_iter()).unwrap();
+        assert!(packed.len() <= max_packed_len(5) && max_packed_len(5) == 40 + 32);
+        let parse = |limits| Index::parse(&packed, limits).map(|index| index.len());
+        assert_eq!(parse(Limits::new().max_allocation(40).max_chunks(5)).unwrap(), 5);
+        assert!(parse(Limits::new().max_allocation(39)).is_err());
+        assert!(parse(Limits::new().max_chunks(4)).is_err());
+        let ragged = Compressor::new(options()).unwrap().compress(&[0; 12]).unwrap();
+        let error = Index::parse(&ragged, Limits::new()).unwrap_err();
+        assert_eq!(error.to_string(), "frame index: 12 bytes are no whole entries of 8");
+        assert!(Index::new().pack().unwrap().is_empty());
+    }
+
+    #[test]
+    fn entries_behind_the_first_are_read_and_replaced() {
+        let mut index = Index::parse(&pack(entries().into_iter()).unwrap(), Limits::new()).unwrap();
+        assert!(index.entries_from(3).unwrap().eq(entries().into_iter().skip(3)));
+        assert_eq!(index.entries_from(6).unwrap().len(), 0);
+        index.set_from(4, [Entry::At(1), Entry::At(2)].into_iter()).unwrap();
+        assert_eq!((index.len(), index.entry(4).unwrap(), index.entry(5).unwrap()), (6, Entry::At(1), Entry::At(2)));
+        index.set_from(9, std::iter::once(Entry::At(3))).unwrap();
+        assert_eq!((index.len(), index.entry(6).unwrap()), (7, Entry::At(3)));
+        let stored = index.packed().to_vec();
+        let anew = pack(index.entries().unwrap()).unwrap();
+        assert_eq!(index.pack().unwrap(), anew);
+        assert_ne!(index.packed(), stored);
+    }
+
+    #[test]
     fn what_is_packed_after_changes_is_what_would_be_packed_anew() {
         let mut index = Index::new();
         let mut model = Vec::new();
