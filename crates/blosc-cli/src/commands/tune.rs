@@ -67,7 +67,7 @@ impl Tune {
 
     fn print(&self, sample: &Sample, found: &[tune::Measurement], verdict: &Verdict) -> Outcome {
         let mut out = io::BufWriter::new(output::stdout()?);
-        let name = input::shown(&self.input);
+        let name = terminal::printable(&input::shown(&self.input));
         let of = sample.total.map_or_else(String::new, |total| format!(" of {}", size::display(total)));
         let sampled = size::display(sample.bytes.len() as u64);
         writeln!(out, "{name}: {} settings tried on {sampled}{of}, items of {} bytes\n", found.len(), sample.typesize)?;
