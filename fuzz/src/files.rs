@@ -7,7 +7,7 @@ use blosc_oxide::{
     Directory, Frame, MemoryDirectory, MemoryStorage, NdArray, PackedSpecial, PackedSuperChunk, Pick, Result,
     SuperChunk, Threads,
 };
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 
 fn check<T>(result: Result<T>) -> Option<T> {
     result.inspect_err(check_error).ok()
@@ -159,6 +159,13 @@ impl Write for Bounded {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Seek for Bounded {
+    /// Nothing is kept, so that any place will do.
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Frames in the formats of the betas: what we write is what those releases wrote, and is read back.
 
 use blosc_oxide::{Chunk, Codec, EarlyFrame, ErrorKind, Filter, Frame, Options, Special, SuperChunk, Threads};
+use std::io::Cursor;
 use testkit::Rng;
 use testkit::golden::Golden;
 
@@ -11,9 +12,9 @@ fn options(typesize: usize) -> Options {
 }
 
 fn written(sc: &SuperChunk, format: EarlyFrame) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    let mut bytes = Cursor::new(Vec::new());
     sc.write_early(format, &mut bytes).unwrap();
-    bytes
+    bytes.into_inner()
 }
 
 /// Every chunk is of version 4 and has nothing that came later; returns how long they are together.
@@ -127,7 +128,7 @@ fn what_had_no_place_in_early_frames_is_refused() {
     cases.push(vlmetalayer);
     for sc in cases {
         for format in FORMATS {
-            let error = sc.write_early(format, Vec::new()).unwrap_err();
+            let error = sc.write_early(format, Cursor::new(Vec::new())).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         }
     }

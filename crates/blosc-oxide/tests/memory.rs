@@ -3,8 +3,8 @@
 mod common;
 
 use blosc_oxide::{
-    ArrayOptions, Codec, Compressor, Decompressor, Executor, Filter, Frame, FrameOptions, MemoryStorage, NdArray,
-    Options, Threads,
+    ArrayOptions, Codec, Compressor, Decompressor, EarlyFrame, Executor, Filter, Frame, FrameOptions, MemoryStorage,
+    NdArray, Options, SuperChunk, Threads,
 };
 use common::specimen::{Kind, specimens};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -197,5 +197,18 @@ fn every_decoder_runs_with_128_kib_of_stack() {
         let thread = std::thread::Builder::new().stack_size(STACK);
         let reading = thread.spawn(move || specimens.iter().filter(|specimen| specimen.read().is_ok()).count());
         assert!(reading.unwrap().join().unwrap() > 0, "{kind:?}");
+    }
+}
+
+#[test]
+fn an_early_frame_is_written_chunk_by_chunk() {
+    let _alone = alone();
+    let mut sc = SuperChunk::new(Options::new(4).level(0).threads(Threads::serial())).unwrap();
+    let chunk = data(1 << 18);
+    (0..32).for_each(|_| sc.append(&chunk).unwrap());
+    for format in [EarlyFrame::Beta1, EarlyFrame::Beta5] {
+        let (result, used) = CountingAllocator::on_all_threads(|| sc.write_early(format, std::io::empty()));
+        result.unwrap();
+        assert_peak(&format!("{format:?}"), used.peak, 3 * chunk.len(), 2 * chunk.len());
     }
 }

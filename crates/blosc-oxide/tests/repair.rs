@@ -354,7 +354,7 @@ fn early_frames_are_repaired() {
     sc.extend(&buffers(0..6).concat(), 2000).unwrap();
     for format in [EarlyFrame::Beta1, EarlyFrame::Beta5] {
         let mut bytes = Vec::new();
-        sc.write_early(format, &mut bytes).unwrap();
+        sc.write_early(format, std::io::Cursor::new(&mut bytes)).unwrap();
         assert!(repair(&bytes).report().is_whole(), "{format:?}");
         bytes[..50].fill(0);
         let found = repair(&bytes);

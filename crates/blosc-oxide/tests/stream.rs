@@ -103,7 +103,7 @@ fn a_frame_tells_what_it_is() {
 fn containers_are_told_apart_by_their_content() {
     let mut early = Vec::new();
     let sc = filled(Threads::serial(), &data(5000), 5000);
-    sc.write_early(blosc_oxide::EarlyFrame::Beta1, &mut early).unwrap();
+    sc.write_early(blosc_oxide::EarlyFrame::Beta1, std::io::Cursor::new(&mut early)).unwrap();
     let packed = blosc_oxide::PackedOptions::new(4).pack([data(500)]).unwrap();
     let cases = [
         (early, Some(Container::Frame)),

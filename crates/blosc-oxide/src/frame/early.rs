@@ -7,7 +7,9 @@
 )]
 
 use super::early_writer::EarlyFrame;
-use super::header::{Extent, MAGIC, check_lengths, long, read_chunksize, read_metalayers, size};
+use super::header::{
+    Extent, Sizes, check_lengths, read_chunksize, read_flags, read_lengths, read_metalayers, skip_threads,
+};
 use super::open::Generation;
 use crate::bytes::msgpack::{Reader, marker};
 use crate::chunk::SplitMode;
@@ -51,24 +53,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(Generation, Extent, State)>> 
         ARRAY_13 => (Generation::Beta5, true),
         _ => return Ok(None),
     };
-    reader.expect(STR_8)?;
-    if reader.take(MAGIC.len())? != MAGIC {
-        bail!(Corrupt, "frame header: the magic is not there");
-    }
-    let header_len = size("header length", reader.int32()?)?;
-    let frame_len = reader.uint64()?;
-    reader.expect(STR_4)?;
-    reader.byte()?;
-    reader.byte()?;
-    let codec_flags = reader.byte()?;
-    reader.byte()?;
-    let nbytes = long("nbytes", reader.int64()?)?;
-    let section_len = long("cbytes", reader.int64()?)?;
-    let typesize = size("typesize", reader.int32()?)?;
+    let (header_len, frame_len) = read_lengths(&mut reader)?;
+    let [_, _, codec_flags, _] = read_flags(&mut reader)?;
+    let Sizes { nbytes, section_len, typesize } = Sizes::read(&mut reader)?;
     let chunksize = reader.int32()?;
-    reader.int16()?;
-    reader.int16()?;
-    reader.boolean()?;
+    skip_threads(&mut reader)?;
     let pipeline = if generation == Generation::Beta5 { read_filters(&mut reader)? } else { Pipeline::none() };
     check_lengths(header_len, frame_len, bytes.len())?;
     if typesize == 0 {

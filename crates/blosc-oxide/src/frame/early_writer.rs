@@ -17,7 +17,7 @@ use crate::codec::Codec;
 use crate::error::{Result, bail};
 use crate::filter::Filter;
 use crate::schunk::{ChunkSize, SuperChunk};
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 
 /// Version 0, and offsets of 64 bits as the first beta counted widths.
 const BETA1_FLAGS: u8 = 0x24;
@@ -38,15 +38,17 @@ pub enum EarlyFrame {
 }
 
 impl SuperChunk {
-    /// Writes a frame in an early format. All chunks are compressed anew, into what the programs of that time read.
+    /// Writes a frame in an early format. All chunks are compressed anew, into what the programs of that time read, and
+    /// written one by one; the header, which tells lengths, comes last.
     ///
     /// ```
     /// use blosc_oxide::{EarlyFrame, Frame, Options, SuperChunk};
+    /// use std::io::Cursor;
     /// let mut sc = SuperChunk::new(Options::new(4))?;
     /// sc.append(&[1; 4000])?;
-    /// let mut bytes = Vec::new();
+    /// let mut bytes = Cursor::new(Vec::new());
     /// sc.write_early(EarlyFrame::Beta5, &mut bytes)?;
-    /// assert_eq!(Frame::from_bytes(bytes)?.bytes(0..4000)?, [1; 4000]);
+    /// assert_eq!(Frame::from_bytes(bytes.into_inner())?.bytes(0..4000)?, [1; 4000]);
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
@@ -54,9 +56,25 @@ impl SuperChunk {
     /// `InvalidArgument` for what an early frame cannot hold: chunks of different sizes, variable-length blocks, codecs
     /// and filters that came later, and variable-length metalayers, but for one of the name `usermeta` in
     /// [`EarlyFrame::Beta5`]. `Io` if it cannot be written.
-    pub fn write_early(&self, format: EarlyFrame, mut writer: impl Write) -> Result<()> {
+    pub fn write_early(&self, format: EarlyFrame, mut writer: impl Write + Seek) -> Result<()> {
         self.check_early(format)?;
-        let mut chunks: Vec<Vec<u8>> = Vec::with_capacity(self.nchunks());
+        let start = writer.stream_position()?;
+        writer.write_all(&vec![0; self.early_layers(format)?.len()])?;
+        let (section_len, offsets) = self.write_early_chunks(&mut writer)?;
+        let index = if offsets.is_empty() { Vec::new() } else { packed_index(&offsets)? };
+        let trailer = self.early_trailer(format)?;
+        let header = self.early_header(format, section_len, index.len().saturating_add(trailer.len()))?;
+        writer.write_all(&index)?;
+        writer.write_all(&trailer)?;
+        let end = writer.stream_position()?;
+        writer.seek(SeekFrom::Start(start))?;
+        writer.write_all(&header)?;
+        writer.seek(SeekFrom::Start(end))?;
+        Ok(writer.flush()?)
+    }
+
+    /// Writes all chunks; how long they are together, and where each starts, as the index holds it.
+    fn write_early_chunks(&self, writer: &mut impl Write) -> Result<(u64, Vec<u8>)> {
         let mut offsets: Vec<u8> = Vec::with_capacity(self.nchunks().saturating_mul(ENTRY_LEN));
         let mut section_len = 0_u64;
         let mut compressor = Compressor::new(self.options().clone().dict(false).beta())?;
@@ -64,17 +82,9 @@ impl SuperChunk {
             let chunk = compressor.compress(&self.decompress(index)?)?;
             offsets.extend_from_slice(&section_len.to_le_bytes());
             section_len = section_len.saturating_add(chunk.len() as u64);
-            chunks.push(chunk);
+            writer.write_all(&chunk)?;
         }
-        let index = if offsets.is_empty() { Vec::new() } else { packed_index(&offsets)? };
-        let trailer = self.early_trailer(format)?;
-        let header = self.early_header(format, section_len, index.len().saturating_add(trailer.len()))?;
-        let mut write = |bytes: &[u8]| writer.write_all(bytes);
-        write(&header)?;
-        chunks.iter().try_for_each(|chunk| write(chunk))?;
-        write(&index)?;
-        write(&trailer)?;
-        Ok(writer.flush()?)
+        Ok((section_len, offsets))
     }
 
     fn check_early(&self, format: EarlyFrame) -> Result<()> {

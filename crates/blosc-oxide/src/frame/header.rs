@@ -59,32 +59,15 @@ pub(crate) struct Extent {
 pub(crate) fn read(bytes: &[u8]) -> Result<(Extent, State)> {
     let mut reader = Reader::new("frame header", bytes, 0);
     reader.expect(ARRAY_14)?;
-    reader.expect(STR_8)?;
-    if reader.take(MAGIC.len())? != MAGIC {
-        bail!(Corrupt, "frame header: the magic is not there");
-    }
-    let header_len = size("header length", reader.int32()?)?;
-    let frame_len = reader.uint64()?;
-    reader.expect(STR_4)?;
-    let (flags, kind, codec_flags, other) = (reader.byte()?, reader.byte()?, reader.byte()?, reader.byte()?);
-    let nbytes = long("nbytes", reader.int64()?)?;
-    let section_len = long("cbytes", reader.int64()?)?;
-    let typesize = size("typesize", reader.int32()?)?;
+    let (header_len, frame_len) = read_lengths(&mut reader)?;
+    let [flags, kind, codec_flags, other] = read_flags(&mut reader)?;
+    let Sizes { nbytes, section_len, typesize } = Sizes::read(&mut reader)?;
     let blocksize = size("blocksize", reader.int32()?)?;
     let chunksize = reader.int32()?;
-    reader.int16()?;
-    reader.int16()?;
-    reader.boolean()?;
-    reader.expect(marker::FIXEXT16)?;
-    reader.byte()?;
-    let ids = slots(&mut reader)?;
-    let (codec, codec_meta) = (reader.byte()?, reader.byte()?);
-    let metas = slots(&mut reader)?;
-    let flags2 = reader.byte()?;
-    reader.byte()?;
+    skip_threads(&mut reader)?;
+    let Filtering { pipeline, codec, codec_meta, dict } = Filtering::read(&mut reader)?;
     check_flags(flags, kind, typesize)?;
     check_lengths(header_len, frame_len, bytes.len())?;
-    let layer_bytes = bytes.get(..header_len).unwrap_or_default();
     let state = State {
         typesize,
         blocksize,
@@ -93,16 +76,77 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Extent, State)> {
         codec: read_codec(codec_flags, codec),
         codec_meta,
         level: codec_flags >> 4,
-        pipeline: Pipeline::from_slots(ids, metas),
+        pipeline,
         split: split_mode(other),
-        dict: flags2 & FLAG_DICT != 0,
+        dict,
         vlblocks: flags & FLAG_VLBLOCKS != 0,
-        metalayers: read_metalayers(layer_bytes, FIXED_LEN)?,
+        metalayers: read_metalayers(bytes.get(..header_len).unwrap_or_default(), FIXED_LEN)?,
         vlmetalayers: VlMetalayers::new(),
     };
     let section_len =
         if nbytes == 0 { section_without_chunks(header_len, frame_len, section_len) } else { section_len };
     Ok((Extent { header_len, frame_len, section_len, is_sparse: kind == 1 }, state))
+}
+
+/// The magic, and the lengths of header and frame.
+pub(super) fn read_lengths(reader: &mut Reader<'_>) -> Result<(usize, u64)> {
+    reader.expect(STR_8)?;
+    if reader.take(MAGIC.len())? != MAGIC {
+        bail!(Corrupt, "frame header: the magic is not there");
+    }
+    Ok((size("header length", reader.int32()?)?, reader.uint64()?))
+}
+
+/// The four bytes of flags.
+pub(super) fn read_flags(reader: &mut Reader<'_>) -> Result<[u8; 4]> {
+    reader.expect(STR_4)?;
+    Ok([reader.byte()?, reader.byte()?, reader.byte()?, reader.byte()?])
+}
+
+/// The numbers of threads, which are of no use to others, and whether there are metalayers of some kind, which is seen
+/// where they are.
+pub(super) fn skip_threads(reader: &mut Reader<'_>) -> Result<()> {
+    reader.int16()?;
+    reader.int16()?;
+    reader.boolean().map(|_| ())
+}
+
+/// What a header says about the data.
+pub(super) struct Sizes {
+    pub(super) nbytes: u64,
+    pub(super) section_len: u64,
+    pub(super) typesize: usize,
+}
+
+impl Sizes {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            nbytes: long("nbytes", reader.int64()?)?,
+            section_len: long("cbytes", reader.int64()?)?,
+            typesize: size("typesize", reader.int32()?)?,
+        })
+    }
+}
+
+/// What a header says about how new chunks are made.
+struct Filtering {
+    pipeline: Pipeline,
+    codec: u8,
+    codec_meta: u8,
+    dict: bool,
+}
+
+impl Filtering {
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        reader.expect(marker::FIXEXT16)?;
+        reader.byte()?;
+        let ids = slots(reader)?;
+        let (codec, codec_meta) = (reader.byte()?, reader.byte()?);
+        let metas = slots(reader)?;
+        let flags2 = reader.byte()?;
+        reader.byte()?;
+        Ok(Self { pipeline: Pipeline::from_slots(ids, metas), codec, codec_meta, dict: flags2 & FLAG_DICT != 0 })
+    }
 }
 
 /// The length of the section of a frame without chunks. The reference, which has written its index over the chunks, leaves
@@ -220,10 +264,24 @@ pub(crate) fn write(
     writer.int32(0);
     writer.uint64(frame_len);
     writer.byte(STR_4);
-    writer.byte(general_flags(state));
-    writer.byte(u8::from(is_sparse));
-    writer.byte(state.codec.code().min(CODEC_ELSEWHERE) | state.level << 4);
-    writer.byte(split_flags(state.split));
+    let codec_flags = state.codec.code().min(CODEC_ELSEWHERE) | state.level << 4;
+    writer.bytes(&[general_flags(state), u8::from(is_sparse), codec_flags, split_flags(state.split)]);
+    write_sizes(state, section_len, &mut writer)?;
+    writer.int16(1);
+    writer.int16(1);
+    writer.boolean(has_vlmetalayers);
+    write_filtering(state, &mut writer)?;
+    let layers = state.metalayers.iter().map(|(name, content)| (name, Content::whole(content)));
+    layers::write(layers, Place::Header, &mut writer)?;
+    let mut bytes = writer.0;
+    let header_len: i32 = checked(bytes.len())?;
+    if let Some(place) = bytes.get_mut(HEADER_LEN_AT.saturating_add(1)..START_LEN) {
+        place.copy_from_slice(&header_len.to_be_bytes());
+    }
+    Ok(bytes)
+}
+
+fn write_sizes(state: &State, section_len: u64, writer: &mut Writer) -> Result<()> {
     writer.int64(checked(state.nbytes)?);
     writer.int64(checked(section_len)?);
     writer.int32(checked(state.typesize)?);
@@ -233,9 +291,10 @@ pub(crate) fn write(
         ChunkSize::Fixed(size) => checked(size)?,
         ChunkSize::Variable => 0,
     });
-    writer.int16(1);
-    writer.int16(1);
-    writer.boolean(has_vlmetalayers);
+    Ok(())
+}
+
+fn write_filtering(state: &State, writer: &mut Writer) -> Result<()> {
     writer.byte(marker::FIXEXT16);
     writer.byte(checked(MAX_FILTERS)?);
     writer.bytes(&state.pipeline.ids());
@@ -244,14 +303,7 @@ pub(crate) fn write(
     writer.bytes(&state.pipeline.metas());
     writer.byte(if state.dict { FLAG_DICT } else { 0 });
     writer.byte(0);
-    let layers = state.metalayers.iter().map(|(name, content)| (name, Content::whole(content)));
-    layers::write(layers, Place::Header, &mut writer)?;
-    let mut bytes = writer.0;
-    let header_len: i32 = checked(bytes.len())?;
-    if let Some(place) = bytes.get_mut(HEADER_LEN_AT.saturating_add(1)..START_LEN) {
-        place.copy_from_slice(&header_len.to_be_bytes());
-    }
-    Ok(bytes)
+    Ok(())
 }
 
 fn general_flags(state: &State) -> u8 {

@@ -268,7 +268,7 @@ fn frames() -> Vec<Specimen> {
         frame.append(&counted(100)).unwrap();
         for format in [EarlyFrame::Beta1, EarlyFrame::Beta5] {
             let mut bytes = Vec::new();
-            if frame.write_early(format, &mut bytes).is_ok() {
+            if frame.write_early(format, std::io::Cursor::new(&mut bytes)).is_ok() {
                 specimens.push(Specimen::new(Kind::Early, format!("{codec} {format:?}"), bytes));
             }
         }
