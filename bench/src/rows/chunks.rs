@@ -51,9 +51,9 @@ pub(crate) fn rows(peer: &Peer, effort: Effort, data: &DataSet, case: Case) -> V
             context.compress(src.as_ref(), theirs.as_mut());
         },
     );
-    let name =
-        format!("{} {} {} {} {} KiB {}T", data.name, case.codec, case.level, case.filter, len >> 10, case.threads);
-    let group = format!("{} {} {}T", case.codec, case.filter, case.threads);
+    let label = label(case.codec);
+    let name = format!("{} {label} {} {} {} KiB {}T", data.name, case.level, case.filter, len >> 10, case.threads);
+    let group = format!("{label} {} {}T", case.filter, case.threads);
     let size = Some(our_len as f64 / their_len as f64);
     let compress = Row { area: "compress", name: name.clone(), group: group.clone(), nbytes: len, pair, size };
     // Both read what C wrote, each from a place of its own.
@@ -73,6 +73,11 @@ pub(crate) fn rows(peer: &Peer, effort: Effort, data: &DataSet, case: Case) -> V
     );
     assert!(ours.as_ref() == data.bytes && theirs.as_ref() == data.bytes, "{name}: the data did not come back");
     vec![compress, Row { area: "decompress", name, group, nbytes: len, pair, size: None }]
+}
+
+/// The codec as the tables name it, which of the two libraries for zstd included.
+fn label(codec: &'static str) -> &'static str {
+    if codec == "zstd" && cfg!(feature = "zstd-pure") { "zstd-pure" } else { codec }
 }
 
 fn filter(name: &str) -> Option<Filter> {
