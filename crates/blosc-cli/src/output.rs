@@ -115,9 +115,7 @@ impl Drop for Output {
 
 /// Makes a directory that nobody else can look into.
 fn make_room(directory: &Path) -> Outcome<PathBuf> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let builder = private_builder();
     let mut made = Err(io::ErrorKind::AlreadyExists.into());
     for _ in 0..NAMES {
         let room = directory.join(format!(".blosc-{}-{}.tmp", std::process::id(), next_number()));
@@ -130,6 +128,18 @@ fn make_room(directory: &Path) -> Outcome<PathBuf> {
         }
     }
     made.map(|()| directory.to_owned()).at_path(directory)
+}
+
+#[cfg(unix)]
+fn private_builder() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+#[cfg(not(unix))]
+fn private_builder() -> DirBuilder {
+    DirBuilder::new()
 }
 
 /// Gives a file, or a directory and all files in it, these permissions. Who may read a directory may enter it.
