@@ -298,7 +298,7 @@ impl Contiguous {
     fn render(&mut self, state: &State, header_len: usize) -> Result<Rendered> {
         let trailer = self.render_trailer(state)?;
         let len = self.index.pack()?.len() + trailer.len();
-        let place = self.find_place(Part::Index(self.index.version()), len as u64);
+        let place = self.find_place(Some(Part::Index(self.index.version())), len as u64);
         self.render_at(state, header_len, trailer, place)
     }
 
@@ -314,8 +314,9 @@ impl Contiguous {
         Ok(with_fingerprint(Rendered { header, index, trailer, old_hashes: None, place }))
     }
 
-    /// Where this index and a trailer go, `len` bytes together: behind all chunks.
-    fn find_place(&mut self, index: Part, len: u64) -> Range<u64> {
+    /// Where an index, perhaps one that has been written already, and a trailer go, `len` bytes together: behind all
+    /// chunks.
+    fn find_place(&mut self, index: Option<Part>, len: u64) -> Range<u64> {
         let start = self.places.take(index, len).unwrap_or(self.tail.end());
         start..start + len
     }
@@ -462,8 +463,7 @@ impl Contiguous {
     /// Commits the state that is committed already, with its chunks elsewhere.
     fn publish_moved(&mut self, entries: &[Entry]) -> Result<()> {
         let index = index::pack(entries.iter().copied())?;
-        // A version that the index never has.
-        let place = self.find_place(Part::Index(u64::MAX), (index.len() + self.trailer.len()) as u64);
+        let place = self.find_place(None, (index.len() + self.trailer.len()) as u64);
         let header = header::with_lengths(&self.header, place.end, place.start - self.header.len() as u64)?;
         let (trailer, old_hashes) = (self.trailer.clone(), Some(self.committed_hashes()?));
         self.publish(with_fingerprint(Rendered { header, index, trailer, old_hashes, place }))

@@ -73,12 +73,12 @@ impl Places {
 
     /// Takes room for index and trailer, `len` bytes, behind all chunks: where this version of the index is already, or
     /// else where there is some. `None` if there is none.
-    pub(super) fn take(&mut self, index: Part, len: u64) -> Option<u64> {
-        let is_index = |(place, part): &&(Range<u64>, Part)| *part == index && place.start >= self.chunks_end;
-        let starts: Vec<u64> = self.written.iter().filter(is_index).map(|(place, _)| place.start).collect();
-        let mut same = starts.into_iter().filter(|&start| self.room.take_exactly(&(start..start + len)));
-        let same = same.next();
-        same.or_else(|| self.room.take_behind(self.chunks_end, len))
+    pub(super) fn take(&mut self, index: Option<Part>, len: u64) -> Option<u64> {
+        let Self { written, room, chunks_end, .. } = self;
+        let is_there = |(place, part): &&(Range<u64>, Part)| Some(*part) == index && place.start >= *chunks_end;
+        let mut starts = written.iter().filter(is_there).map(|(place, _)| place.start);
+        let same = starts.find(|&start| room.take_exactly(&(start..start + len)));
+        same.or_else(|| room.take_behind(*chunks_end, len))
     }
 
     /// Takes notice of a commit that has put index and trailer elsewhere.

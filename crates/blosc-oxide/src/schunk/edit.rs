@@ -56,7 +56,8 @@ impl SuperChunk {
     /// Cuts `data` into buffers of `chunk_nbytes` and appends each; the last one can be shorter.
     ///
     /// # Errors
-    /// As [`append`](Self::append).
+    /// As [`append`](Self::append). What came before is there then, and can be given up with
+    /// [`rollback`](Self::rollback).
     pub fn extend(&mut self, data: &[u8], chunk_nbytes: usize) -> Result<()> {
         if chunk_nbytes == 0 {
             bail!(InvalidArgument, "chunks of 0 bytes are asked for");
@@ -100,7 +101,8 @@ impl SuperChunk {
     /// Appends all chunks of `other`, as they are if they were compressed with the same options, else compressed anew.
     ///
     /// # Errors
-    /// As reading the one and appending to the other.
+    /// As reading the one and appending to the other. What came before is there then, and can be given up with
+    /// [`rollback`](Self::rollback).
     pub fn append_all(&mut self, other: &SuperChunk) -> Result<()> {
         let is_same = same_compression(&self.options, &other.options);
         (0..other.nchunks()).try_for_each(|index| self.append_from(other, index, is_same))
