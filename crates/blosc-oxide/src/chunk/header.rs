@@ -579,6 +579,10 @@ mod tests {
         assert_eq!((header.nbytes(), header.blocksize(), header.nblocks()), (1000, 400, 3));
         assert_eq!(header.codec(), Codec::Lz4Hc);
         assert!(!header.is_split());
+        assert_eq!((header.version(), header.codec_version(), header.flags(), header.typesize()), (5, 1, 0x35, 4));
+        assert_eq!((header.cbytes(), header.header_len(), header.is_extended()), (100, 32, true));
+        let short = Header::parse(&blosc1(0x31).to_bytes()).unwrap();
+        assert_eq!((short.version(), short.header_len(), short.is_extended()), (2, 16, false));
         assert_eq!(header.pipeline().to_string(), "shuffle");
     }
 
