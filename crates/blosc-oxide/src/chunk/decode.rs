@@ -172,7 +172,7 @@ impl Decompressor {
         grow(workers, 1);
         if plan.nblocks() == 1 && wanted(0) {
             let block = plan.block(0)?;
-            let count = threads.workers(block.nstreams(), block.len);
+            let count = threads.workers(block.nstreams(), work(chunk.header().codec(), block.len));
             grow(workers, count);
             let result = decoder.decode_side_by_side(&block, threads, &mut workers[..count], out);
             return result.map_err(|error| error.within("block 0"));
@@ -183,7 +183,7 @@ impl Decompressor {
         } else {
             &[]
         };
-        let count = threads.workers(plan.nblocks(), chunk.header().nbytes());
+        let count = threads.workers(plan.nblocks(), work(chunk.header().codec(), chunk.header().nbytes()));
         grow(workers, count);
         if count == 1 {
             let scratch = own(&mut workers[0]);
@@ -503,6 +503,15 @@ fn codec_plugin(codec: Codec, plugins: &Plugins) -> Result<Option<&dyn CodecPlug
 
 fn decode_dict<'a>(plan: &Plan<'a>, header: &Header) -> Result<Option<DecodeDict<'a>>> {
     plan.dict().map(|dict| DecodeDict::new(header.codec(), dict)).transpose()
+}
+
+/// What decoding `nbytes` amounts to, in bytes of the slowest codecs: waiting for a second thread takes as long as the
+/// fast ones take for a few hundred kilobytes.
+fn work(codec: Codec, nbytes: usize) -> usize {
+    match codec {
+        Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Snappy | Codec::Zstd => nbytes / 8,
+        _ => nbytes,
+    }
 }
 
 /// The most that one block can ask for.
