@@ -1,7 +1,7 @@
 //! Packed super-chunks: those of others are read, ours come back, and neither damage nor a crash does harm.
 
 use blosc_oxide::{
-    Codec, Decompressor, Durability, ErrorKind, Filter, Limits, MemoryStorage, PackedOptions, PackedRelease,
+    Codec, Container, Decompressor, Durability, ErrorKind, Filter, Limits, MemoryStorage, PackedOptions, PackedRelease,
     PackedSpecial, PackedSuperChunk, PackedWriter, ReadAt, Result, Threads,
 };
 use testkit::Rng;
@@ -821,6 +821,7 @@ mod crashes {
                 storage.calls[..count].iter().for_each(|call| apply(call, Fate::Kept, &mut Rng::new(0), &mut disk));
                 let found = contents(&PackedSuperChunk::open_in(&disk).unwrap()).unwrap();
                 assert!(found == before || found == after, "after {count} calls");
+                assert_eq!(Container::of(&disk, 0).unwrap(), Some(Container::Packed), "after {count} calls");
                 assert!(found == after || count < storage.calls.len(), "what was committed is lost");
             }
         }

@@ -111,10 +111,10 @@ pub struct PackedHeader {
     body: Body,
 }
 
-/// Whether bytes start as a packed super-chunk of `len` bytes does.
+/// Whether bytes start as a packed super-chunk does that is in a storage of `len` bytes. There may be more of them than it
+/// has: an append that was killed leaves what it had not committed behind the end.
 pub(crate) fn is_packed(bytes: &[u8], len: u64) -> bool {
-    // Files full of zeros are many: they are no super-chunks without chunks.
-    PackedHeader::parse(bytes, len).is_ok_and(|header| header.body.cbytes == len)
+    PackedHeader::parse(bytes, len).is_ok()
 }
 
 impl PackedHeader {
@@ -341,6 +341,12 @@ mod tests {
         assert_eq!(negative, "packed header: the place of the codec chunk is -1");
         let lone = message(|header| header.body.specials = Specials::default());
         assert_eq!(lone, "packed header: the filter is delta, but there is no chunk that it refers to");
+    }
+
+    #[test]
+    fn zeros_are_no_super_chunk() {
+        assert!(is_packed(&header().to_bytes(), 500) && is_packed(&header().to_bytes(), 10_000));
+        assert!(!is_packed(&[0; 128], 128) && !is_packed(&[0; 128], u64::MAX));
     }
 
     #[test]
