@@ -187,3 +187,14 @@ fn an_array_grows_by_layers_of_its_own_shape_only() {
     assert!(assert_fails(&run(&scratch, &["append", "cube.b2nd", "fortran.npy"]), 2, "order").contains("Fortran"));
     assert_eq!(run(&scratch, &["cat", "cube.b2nd"]).stdout, [ramp(6000), ramp(600)].concat());
 }
+
+#[test]
+fn nothing_is_appended_to_an_array_of_nothing() {
+    let scratch = Scratch::new();
+    scratch.write("none.npy", &npy("<i4", "(5, 0)", &[]));
+    assert!(run(&scratch, &["c", "none.npy", "none.b2nd"]).status.success());
+    let output = run(&scratch, &["append", "none.b2nd", "none.npy"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let facts = String::from_utf8(run(&scratch, &["info", "--json", "none.b2nd"]).stdout).unwrap();
+    assert!(facts.contains("\"shape\": [5, 0]"), "{facts}");
+}

@@ -115,7 +115,8 @@ impl NdArray {
     }
 
     /// Puts `data` in front of the index `at` of `axis`: whole layers, all items in C order. Where neither `at` nor the
-    /// number of layers is a multiple of the length of chunks, all chunks behind it are compressed again.
+    /// number of layers is a multiple of the length of chunks, all chunks behind it are compressed again. No data is no
+    /// layers, also where layers have no items.
     ///
     /// # Errors
     /// `InvalidArgument` if there is no such axis or index, or if `data` does not make up whole layers; as reading and
@@ -143,11 +144,13 @@ impl NdArray {
     /// The shape of so many bytes that are to be put into `axis`.
     fn inserted_shape(&self, axis: usize, nbytes: u64) -> Result<Vec<u64>> {
         let layer = self.layer_nbytes(axis)?;
-        if layer == 0 || !nbytes.is_multiple_of(layer) {
+        // Of layers without items no number of bytes tells how many there are; nothing is none.
+        let count = if nbytes == 0 { Some(0) } else { nbytes.checked_div(layer) };
+        let Some(count) = count.filter(|count| count * layer == nbytes) else {
             bail!(InvalidArgument, "{nbytes} bytes are no whole layers of {layer} bytes along axis {axis}");
-        }
+        };
         let mut shape = self.shape().to_vec();
-        shape[axis] = nbytes / layer;
+        shape[axis] = count;
         Ok(shape)
     }
 
