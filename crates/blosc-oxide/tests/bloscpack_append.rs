@@ -2,9 +2,10 @@
 #![cfg(feature = "bloscpack")]
 
 use blosc_oxide::bloscpack::{
-    self, AppendOptions, Bloscpack, BloscpackOptions, Checksum, Offsets, ReadOptions, Summary, Version,
+    self, AppendOptions, Bloscpack, BloscpackOptions, Checksum, Offsets, ReadOptions, Recovery, Summary, Version,
 };
 use blosc_oxide::{Codec, ErrorKind, Limits, MemoryStorage, Options};
+use std::path::{Path, PathBuf};
 use testkit::formula::generate;
 use testkit::golden::Golden;
 use testkit::serde_json::json;
@@ -349,4 +350,62 @@ fn an_append_whose_journal_could_not_be_read_within_the_limits_is_refused() {
     assert!(storage.as_bytes() == before.as_bytes());
     bloscpack::append(&mut storage, &new[..], &within(40_000)).unwrap();
     check(&storage, &[old, new].concat(), "with a higher limit");
+}
+
+fn directory(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("blosc-oxide-append-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// A file without any room, so that an append has to write it anew.
+fn full_file(path: &Path) -> Vec<u8> {
+    let old = data(10_000, 1);
+    bloscpack::pack_to_file(&old[..], path, &options().nbytes(10_000).room(0)).unwrap();
+    old
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_one_and_the_file_that_it_leads_to_is_written_anew() {
+    let directory = directory("link");
+    std::fs::create_dir_all(directory.join("far")).unwrap();
+    let (file, link) = (directory.join("far/data.blp"), directory.join("link.blp"));
+    let old = full_file(&file);
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let new = data(50_000, 2);
+    bloscpack::append_to_file(&link, &new[..], &AppendOptions::new().rewrite(true)).unwrap();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(Bloscpack::open(&file).unwrap().read_range(0..60_000).unwrap(), [old, new].concat());
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn a_file_is_not_written_anew_on_top_of_itself() {
+    let directory = directory("spare");
+    let path = directory.join("data.blp");
+    let old = full_file(&path);
+    for spare in [path.clone(), directory.join(".").join("data.blp")] {
+        let how = AppendOptions::new().rewrite(true).spare(spare);
+        let error = bloscpack::append_to_file(&path, &data(50_000, 2)[..], &how).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        assert_eq!(Bloscpack::open(&path).unwrap().read_range(0..10_000).unwrap(), old);
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn bytes_that_belong_to_nothing_are_cut_off_only_behind_good_chunks() {
+    let old = data(10_000, 1);
+    let whole = packed(&old, &options());
+    let mut trailing = MemoryStorage::new([whole.as_bytes(), &data(500, 3)].concat());
+    assert_eq!(bloscpack::recover(&mut trailing, Limits::new()).unwrap(), Recovery::TakenBack);
+    assert!(trailing.as_bytes() == whole.as_bytes());
+    assert_eq!(bloscpack::recover(&mut trailing, Limits::new()).unwrap(), Recovery::NotNeeded);
+    let mut damaged = [whole.as_bytes(), &data(500, 3)].concat();
+    let last = whole.as_bytes().len() - 20;
+    damaged[last] ^= 1;
+    let mut storage = MemoryStorage::new(damaged.clone());
+    assert_eq!(bloscpack::recover(&mut storage, Limits::new()).unwrap_err().kind(), ErrorKind::ChecksumMismatch);
+    assert!(storage.as_bytes() == damaged);
 }

@@ -4,7 +4,7 @@
 
 use blosc_oxide::bloscpack::{
     self, AppendOptions, Bloscpack, BloscpackOptions, BloscpackWriter, Checksum, MetadataOptions, Offsets, ReadOptions,
-    Version,
+    Recovery, Version,
 };
 use blosc_oxide::{Codec, ErrorKind, Limits, MemoryStorage, Options, ReadAt, Storage};
 use std::io;
@@ -206,6 +206,8 @@ impl<'a> Change<'a> {
         let mut recovered = disk.clone();
         bloscpack::recover(&mut recovered, Limits::new()).unwrap();
         assert!(content(&recovered).unwrap() == found, "{place}: recovery changed it");
+        let trailing = Bloscpack::from_storage(recovered.clone()).unwrap().verify().unwrap().trailing;
+        assert_eq!(trailing, 0, "{place}: bytes are left that belong to nothing");
         let mut walked = Vec::new();
         bloscpack::unpack(recovered.as_bytes(), &mut walked, &ReadOptions::new()).unwrap();
         assert!(walked == found.0, "{place}: other readers see something else after recovery");
@@ -387,8 +389,8 @@ fn a_stream_over_an_unfinished_append_says_so() {
     assert!(file.has_journal());
     let error = bloscpack::unpack(recorder.memory.as_bytes(), io::sink(), &ReadOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(bloscpack::recover(&mut recorder.memory, Limits::new()).unwrap());
-    assert!(!bloscpack::recover(&mut recorder.memory, Limits::new()).unwrap());
+    assert_eq!(bloscpack::recover(&mut recorder.memory, Limits::new()).unwrap(), Recovery::Completed);
+    assert_eq!(bloscpack::recover(&mut recorder.memory, Limits::new()).unwrap(), Recovery::NotNeeded);
     assert!(content(&recorder.memory).unwrap() == change.new);
 }
 

@@ -1,20 +1,22 @@
 //! `blosc repair`
 
+use crate::changing::Alone;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::output::{self, Output};
 use crate::source::Opening;
 use crate::terminal::printable;
-use blosc_oxide::bloscpack::recover;
+use blosc_oxide::bloscpack::{Recovery, recover};
 use blosc_oxide::{Container, Durability, FileStorage, Frame, FrameLayout};
 use clap::Args;
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Save what is left of a damaged frame or array into a new file, and tell what is not.
 ///
-/// The file itself is never changed, but for a Bloscpack file: there, a change that was interrupted is brought to its
-/// end.
+/// The file itself is never changed, but for a Bloscpack file without OUTPUT: there, a change that was interrupted is
+/// brought to its end or, if it had not come far enough, taken back.
 #[derive(Debug, Args)]
 pub(crate) struct Repair {
     /// The damaged file or directory
@@ -72,21 +74,18 @@ impl Repair {
     }
 
     fn finish_bloscpack(&self, global: &Global) -> Outcome {
-        let path = match &self.output {
-            Some(target) => {
-                let output = Output::to(target, self.force)?.like(&self.file);
-                std::fs::copy(&self.file, output.path())?;
-                output.finish()?;
-                target
+        let (path, recovery) = match &self.output {
+            Some(target) => (target, self.recover_copy(target, global)?),
+            None => {
+                let _alone = Alone::at(&self.file)?;
+                (&self.file, recover(&mut FileStorage::open_writable(&self.file)?, global.limits())?)
             }
-            None => &self.file,
         };
-        let was_interrupted = recover(&mut FileStorage::open_writable(path)?, global.limits())?;
         if !global.quiet {
-            let found = if was_interrupted {
-                "an interrupted change was brought to its end"
-            } else {
-                "no change was interrupted"
+            let found = match recovery {
+                Recovery::Completed => "an interrupted change was brought to its end",
+                Recovery::TakenBack => "what an interrupted change had left behind the last chunk was cut off",
+                _ => "no change was interrupted",
             };
             writeln!(
                 output::stdout()?,
@@ -95,6 +94,15 @@ impl Repair {
             )?;
         }
         Ok(())
+    }
+
+    fn recover_copy(&self, target: &Path, global: &Global) -> Outcome<Recovery> {
+        let output = Output::to(target, self.force)?.like(&self.file);
+        let mut copy = output.create()?;
+        io::copy(&mut File::open(&self.file)?, &mut copy)?;
+        let recovery = recover(&mut FileStorage::from(copy), global.limits())?;
+        output.finish()?;
+        Ok(recovery)
     }
 }
 

@@ -116,7 +116,10 @@ fn examine_bloscpack<R: ReadAt>(file: &Bloscpack<R>) -> blosc_oxide::Result<Foun
         Ok(verified) => {
             let mut damage = Vec::new();
             if verified.trailing > 0 {
-                damage.push(format!("{} bytes behind the last chunk belong to nothing", verified.trailing));
+                let trailing = verified.trailing;
+                damage.push(format!(
+                    "{trailing} bytes behind the last chunk belong to nothing; `blosc repair` cuts them off"
+                ));
             }
             Ok(Found { nchunks: verified.nchunks, nbytes: verified.nbytes, checksums, damage })
         }

@@ -75,7 +75,8 @@ impl AppendOptions {
         self
     }
 
-    /// Sets where a file is written anew, instead of under a hidden name beside the old one: on the same file system.
+    /// Sets where a file is written anew, instead of under a hidden name beside the old one: on the same file system. A
+    /// file that is there already is overwritten, whether the room is needed or not, and gone afterwards.
     #[must_use]
     pub fn spare(mut self, path: impl Into<PathBuf>) -> Self {
         self.spare = Some(path.into());
@@ -129,17 +130,24 @@ pub fn append_or_rewrite(
 }
 
 /// As [`append`], to the file at `path`. With [`AppendOptions::rewrite`] a file without room is written anew beside the old
-/// one, which it then takes the place of.
+/// one, which it then takes the place of; if `path` is a link, the file that it leads to does.
 ///
 /// # Errors
-/// As [`append`].
+/// As [`append`]; `InvalidArgument` if [`AppendOptions::spare`] is the file itself.
 pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendOptions) -> Result<Summary> {
     let path = path.as_ref();
     let mut file = open_alone(path)?;
     if !options.rewrite {
         return append(&mut file, data, options);
     }
-    let beside = options.spare.clone().map_or_else(|| Beside::of(path), |path| Beside { path });
+    let path = &fs::canonicalize(path)?;
+    let beside = match &options.spare {
+        Some(spare) if fs::canonicalize(spare).is_ok_and(|spare| spare == *path) => {
+            bail!(InvalidArgument, "{}: a file cannot be written anew where it is", spare.display());
+        }
+        Some(spare) => Beside { path: spare.clone() },
+        None => Beside::of(path),
+    };
     let mut spare = FileStorage::create(&beside.path)?;
     let (summary, is_rewritten) = append_or_rewrite(&mut file, &mut spare, data, options)?;
     if is_rewritten {

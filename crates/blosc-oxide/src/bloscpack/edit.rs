@@ -4,24 +4,69 @@ use super::header::{FileHeader, Sizes};
 use super::journal::{Journal, Patch};
 use super::layout::{Layout, Walk};
 use super::metadata;
+use super::reader::{Bloscpack, ReadOptions};
 use crate::error::{Result, bail};
 use crate::limits::Limits;
-use crate::storage::Storage;
+use crate::storage::{ReadAt, Storage};
 
-/// Brings an append or a change of metadata to its end that was interrupted after it had become valid. Returns whether
-/// there was one. Everything that writes to a file does this first; reading does not need it.
+/// What [`recover`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Recovery {
+    /// No change was interrupted.
+    NotNeeded,
+    /// A change had become valid before it was interrupted, and was brought to its end.
+    Completed,
+    /// A change had not become valid: what it had left behind the last chunk was cut off.
+    TakenBack,
+}
+
+/// Brings an append or a change of metadata to its end that was interrupted after it had become valid, or takes away
+/// what is left of one that had not. Reading does not need it, and whatever changes a file brings valid changes to their
+/// end by itself.
+///
+/// # Errors
+/// If there is something behind the last chunk, as [`Bloscpack::verify`]: it is cut off only where all chunks are good.
+/// Whatever the storage reports.
+pub fn recover(storage: &mut dyn Storage, limits: Limits) -> Result<Recovery> {
+    if complete(storage, limits)? {
+        return Ok(Recovery::Completed);
+    }
+    let is_cut = cut_to_chunks(storage, limits)?;
+    Ok(if is_cut { Recovery::TakenBack } else { Recovery::NotNeeded })
+}
+
+/// Brings a valid change to its end. Returns whether there was one.
 ///
 /// Whoever wrote to the file before may have been killed before it could sync, and the power may still go out: nothing is
 /// written on top of what is not on the disk.
-///
-/// # Errors
-/// Whatever the storage reports.
-pub fn recover(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
+fn complete(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
     storage.sync()?;
     match Journal::find(storage, limits)? {
         Some(journal) => journal.apply(storage).map(|()| true),
         None => Ok(false),
     }
+}
+
+/// Cuts off what is behind the last chunk. Returns whether there was something.
+fn cut_to_chunks(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
+    let layout = Layout::read(storage, limits)?;
+    // Where the number of chunks is not written down, no append has begun.
+    if layout.header.nchunks().is_none() {
+        return Ok(false);
+    }
+    let mut end = layout.chunks_at;
+    for place in Walk::new(&layout, storage) {
+        end = place?.end;
+    }
+    if layout.len <= end {
+        return Ok(false);
+    }
+    // A damaged chunk may end elsewhere.
+    Bloscpack::with_options(storage as &dyn ReadAt, ReadOptions::new().limits(limits))?.verify()?;
+    storage.set_len(end)?;
+    storage.sync()?;
+    Ok(true)
 }
 
 /// Replaces the metadata by another JSON text, which must fit into the room that is kept for it. Whenever it is
@@ -49,7 +94,7 @@ pub(super) fn metadata_patch(storage: &dyn Storage, layout: &Layout, json: &str)
 /// Makes a file ready to be changed: an interrupted change is brought to its end, and the number of chunks is written
 /// down, because from then on other bytes than chunks may stand at the end.
 pub(super) fn ready(storage: &mut dyn Storage, limits: Limits) -> Result<Layout> {
-    recover(storage, limits)?;
+    complete(storage, limits)?;
     let layout = Layout::read(storage, limits)?;
     if layout.header.nchunks().is_some() {
         return Ok(layout);

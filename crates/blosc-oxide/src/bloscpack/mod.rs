@@ -50,7 +50,7 @@ mod writer;
 pub use crate::numpy::{ItemOrder, NumpyArray};
 pub use append::{AppendOptions, append, append_or_rewrite, append_to_file};
 pub use checksum::Checksum;
-pub use edit::{recover, replace_metadata};
+pub use edit::{Recovery, recover, replace_metadata};
 pub(crate) use header::is_bloscpack;
 pub use header::{FileHeader, Version};
 pub use metadata::{Metadata, MetadataOptions};
