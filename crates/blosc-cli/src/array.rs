@@ -39,15 +39,14 @@ pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result
     }
 }
 
-/// The same bytes as items of another type. Where those have another size, the last axis gets longer or shorter, as in
-/// NumPy.
+/// The same bytes as items of another type. Where those have another size, the axis whose items are neighbours gets longer
+/// or shorter, as in NumPy: the last one, in Fortran order the first.
 pub(crate) fn seen_as(array: &NumpyArray, dtype: &str) -> Outcome<NumpyArray> {
     let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("--dtype {dtype}: {error}"));
     let of_shape = |shape: Vec<u64>| NumpyArray::new(dtype, shape, array.order()).map_err(|error| wrong(&error));
     let (old, new) = (array.itemsize() as u64, of_shape(Vec::new())?.itemsize() as u64);
     let mut shape = array.shape().to_vec();
     if old != new {
-        // In Fortran order it is the first axis whose items are neighbours.
         let inner = if array.order() == ItemOrder::C { shape.last_mut() } else { shape.first_mut() };
         let nbytes = inner.as_ref().map_or(old, |length| length.saturating_mul(old));
         match inner {

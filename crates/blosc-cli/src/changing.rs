@@ -33,6 +33,9 @@ pub(crate) fn open(path: &Path, global: &Global) -> Outcome<(Frame, Alone)> {
     Ok((Frame::open_writable_with(path, options)?, alone))
 }
 
+/// The file that programs lock which change a sparse frame; in it, and left there.
+pub(crate) const LOCK_NAME: &str = ".b2lock";
+
 /// As long as it lives, no other process has one for the same file.
 pub(crate) struct Alone {
     /// `None` where files cannot be locked.
@@ -60,9 +63,9 @@ impl Alone {
 /// Where programs that lock a frame do so.
 fn lock_file(path: &Path) -> PathBuf {
     if path.is_dir() {
-        return path.join(".b2lock");
+        return path.join(LOCK_NAME);
     }
     let mut name = path.as_os_str().to_owned();
-    name.push(".b2lock");
+    name.push(LOCK_NAME);
     PathBuf::from(name)
 }

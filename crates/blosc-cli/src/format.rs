@@ -1,6 +1,6 @@
 //! The formats that files can have.
 
-use blosc_oxide::{EarlyFrame, Frame, FrameLayout, FrameVersion};
+use blosc_oxide::{Container, EarlyFrame, Frame, FrameLayout, FrameVersion};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +48,11 @@ const EXTENSIONS: [(FileFormat, &str); 9] = [
     (FileFormat::Blosc1, "blosc"),
     (FileFormat::Packed, "b2packed"),
 ];
+
+/// Whether there is a sparse frame at `path`, whatever its name is.
+pub(crate) fn is_sparse_frame(path: &Path) -> bool {
+    matches!(Container::at(path), Ok(Some(Container::SparseFrame)))
+}
 
 impl FileFormat {
     /// The name on the command line.

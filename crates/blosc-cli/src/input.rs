@@ -14,6 +14,22 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether `data`, `-` being standard input, is the very file at `path`, by whatever name.
+pub(crate) fn is_same_file(path: &Path, data: &Path) -> Outcome<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let place = shown(data);
+        let data = if is_stream(data) { stdin()?.metadata() } else { data.metadata() }.at(&place)?;
+        let file = path.metadata().at_path(path)?;
+        Ok((file.dev(), file.ino()) == (data.dev(), data.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        Ok(!is_stream(data) && data.canonicalize().at_path(data)? == path.canonicalize().at_path(path)?)
+    }
+}
+
 /// How a path is shown in messages.
 pub(crate) fn shown(path: &Path) -> String {
     if is_stream(path) { "standard input".to_owned() } else { path.display().to_string() }
@@ -62,10 +78,12 @@ impl PlainFile {
         let place = shown(path);
         let mut file = if is_stream(path) { stdin()? } else { File::open(path).at(&place)? };
         let metadata = file.metadata().at(&place)?;
-        let is_file = metadata.is_file() && !is_stream(path);
-        let mut nbytes = is_file.then_some(metadata.len());
         let mut start = Vec::new();
         (&mut file).take(NPY_MAGIC.len() as u64).read_to_end(&mut start).at(&place)?;
+        // Files that the system makes up, as those of /proc, seem to be empty: their bytes come as from a pipe.
+        let has_length = metadata.len() > 0 || start.is_empty();
+        let is_file = metadata.is_file() && has_length && !is_stream(path);
+        let mut nbytes = is_file.then_some(metadata.len());
         let mut array = None;
         let mut offset = 0;
         let mut reader: Box<dyn Read + Send> = if start == NPY_MAGIC {
@@ -169,14 +187,14 @@ pub(crate) fn random(path: &Path) -> Outcome<Bytes> {
     if stdin.metadata().at(shown(path))?.is_file() {
         return Ok(Box::new(FileStorage::from(stdin)));
     }
-    Ok(Box::new(spooled(&mut stdin)?))
+    Ok(Box::new(spooled(&mut stdin).at(shown(path))?))
 }
 
 /// Puts all that comes out of `reader` into a file that is gone when it is closed.
 pub(crate) fn spooled(reader: &mut impl Read) -> Outcome<FileStorage> {
     let scratch = Output::scratch()?;
     let mut file = scratch.create()?;
-    io::copy(reader, &mut file).at("standard input")?;
+    io::copy(reader, &mut file)?;
     // The file lives on while it is open; where an open file cannot be removed, it is removed at the end.
     Ok(FileStorage::from(file))
 }
@@ -192,5 +210,18 @@ pub(crate) fn stdin() -> Outcome<File> {
     {
         use std::os::windows::io::AsHandle;
         Ok(File::from(io::stdin().as_handle().try_clone_to_owned().at("standard input")?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_not_blamed_on_standard_input() {
+        let data = Data::stream(Items { inner: &b"abc"[..], left: 10, nbytes: 10 });
+        let Err(failure) = data.into_file().at("data.npy") else { panic!("7 bytes are missing") };
+        let message = format!("{failure:?}");
+        assert!(message.contains("data.npy: npy: an array of 10 bytes is announced, there are 3"), "{message}");
     }
 }

@@ -1,6 +1,7 @@
 //! Where results go: a hidden directory beside the target, out of which they are renamed when all is there, or standard
 //! output.
 
+use crate::changing::LOCK_NAME;
 use crate::failure::{At, Failure, Outcome};
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
@@ -25,6 +26,8 @@ pub(crate) struct Output {
     target: Option<PathBuf>,
     is_forced: bool,
     permissions: Option<Permissions>,
+    /// Whether what there is stays, being all that is left.
+    is_kept: bool,
 }
 
 impl Output {
@@ -48,13 +51,14 @@ impl Output {
 
     fn unfinished(directory: &Path, target: Option<PathBuf>, is_forced: bool) -> Outcome<Self> {
         HANDLER.call_once(|| {
-            // Without a handler an interrupted run leaves a temporary file behind; that is no reason not to run.
-            let _ = ctrlc::set_handler(end_interrupted);
+            // Without a handler an interrupted run leaves a temporary file behind; that is no reason not to run. Whoever
+            // has a signal ignored, as `nohup` does, wants it to stay so.
+            let _ = ctrlc::try_set_handler(end_interrupted);
         });
         let mut unfinished = lock();
         let room = make_room(directory)?;
         unfinished.push(room.clone());
-        Ok(Self { temporary: room.join("new"), room, target, is_forced, permissions: None })
+        Ok(Self { temporary: room.join("new"), room, target, is_forced, permissions: None, is_kept: false })
     }
 
     /// The same, to be read and written by those who can read and write the file at `path`, as other compressors do it.
@@ -81,13 +85,14 @@ impl Output {
     }
 
     /// Makes what was written appear at the target.
-    pub(crate) fn finish(self) -> Outcome {
-        let Some(target) = &self.target else { return Ok(()) };
+    pub(crate) fn finish(mut self) -> Outcome {
+        let Some(target) = self.target.take() else { return Ok(()) };
+        let target = target.as_path();
         if let Some(permissions) = &self.permissions {
             permit(&self.temporary, permissions).at_path(target)?;
         }
         // Whoever interrupts the program waits until there is one or the other.
-        let _unfinished = lock();
+        let mut unfinished = lock();
         // Somebody else may have been faster.
         check_free(target, self.is_forced)?;
         let there = target.symlink_metadata().ok();
@@ -97,17 +102,26 @@ impl Output {
         if is_in_the_way {
             fs::rename(target, &old).at_path(target)?;
         }
-        fs::rename(&self.temporary, target).at_path(target).inspect_err(|_| {
-            if is_in_the_way {
-                // If it cannot go back, the failure that is told is still the first one.
-                let _ = fs::rename(&old, target);
-            }
-        })
+        let Err(error) = fs::rename(&self.temporary, target) else { return Ok(()) };
+        if is_in_the_way && fs::rename(&old, target).is_err() {
+            return Err(self.keep(&error, &mut unfinished)).at_path(target);
+        }
+        Err(error).at_path(target)
+    }
+
+    /// Leaves what there is where it is, and says so.
+    fn keep(&mut self, error: &io::Error, unfinished: &mut Vec<PathBuf>) -> Failure {
+        self.is_kept = true;
+        unfinished.retain(|other| other != &self.room);
+        Failure::usage(format!("{error}; what was there and what was to replace it are in {}", self.room.display()))
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
         remove(&self.room);
         lock().retain(|other| other != &self.room);
     }
@@ -142,7 +156,8 @@ fn private_builder() -> DirBuilder {
     DirBuilder::new()
 }
 
-/// Gives a file, or a directory and all files in it, these permissions. Who may read a directory may enter it.
+/// Gives a file, or a directory and all files in it, these permissions. Who may read a directory may enter it, and its
+/// owner may do anything with it: a directory that cannot be written to cannot even be moved.
 fn permit(path: &Path, permissions: &Permissions) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -154,7 +169,7 @@ fn permit(path: &Path, permissions: &Permissions) -> io::Result<()> {
         for entry in fs::read_dir(path)? {
             fs::set_permissions(entry?.path(), Permissions::from_mode(mode))?;
         }
-        fs::set_permissions(path, Permissions::from_mode(mode | (mode & 0o444) >> 2))
+        fs::set_permissions(path, Permissions::from_mode(mode | 0o700 | (mode & 0o444) >> 2))
     }
     #[cfg(not(unix))]
     {
@@ -215,6 +230,7 @@ fn is_sparse_frame(directory: &Path) -> bool {
     let is_of_frame = |name: &str| {
         let number = name.strip_suffix(".chunk").unwrap_or_default();
         name.starts_with("chunks.b2frame")
+            || name == LOCK_NAME
             || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     let Ok(mut entries) = fs::read_dir(directory) else { return false };
@@ -247,4 +263,24 @@ fn end_interrupted() {
 fn remove(path: &Path) {
     // What is not there need not be removed, and nobody is left to tell about the rest.
     let _ = fs::remove_dir_all(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_neither_be_replaced_nor_put_back_is_kept_and_its_place_told() {
+        let directory = make_room(&std::env::temp_dir()).unwrap();
+        let mut output = Output::to(&directory.join("out.sframe"), false).unwrap();
+        let room = output.room.clone();
+        fs::write(room.join("old"), "precious").unwrap();
+        let failure = output.keep(&io::Error::other("the disk is gone"), &mut lock());
+        drop(output);
+        assert!(!lock().contains(&room), "an interrupt leaves it alone");
+        assert_eq!(fs::read(room.join("old")).unwrap(), b"precious");
+        let message = format!("{failure:?}");
+        assert!(message.contains("the disk is gone") && message.contains(room.to_str().unwrap()), "{message}");
+        remove(&directory);
+    }
 }

@@ -42,6 +42,27 @@ fn force_does_not_remove_directories_of_other_things() {
     assert_eq!(scratch.names(), ["data.bin", "frame", "results"]);
 }
 
+#[test]
+fn force_replaces_a_sparse_frame_that_was_locked_once() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    assert!(run(&scratch, &["c", "data.bin", "out.sframe"]).status.success());
+    scratch.write("out.sframe/.b2lock", b"");
+    assert!(run(&scratch, &["c", "--force", "data.bin", "out.sframe"]).status.success());
+    assert!(!scratch.join("out.sframe/.b2lock").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_ignored_signal_stays_ignored() {
+    let scratch = Scratch::new();
+    let mut ignoring = Command::new("sh");
+    ignoring.args(["-c", "trap '' HUP; exec \"$@\"", "sh", BLOSC]);
+    let mut child = started_by(ignoring, &scratch, &["c", "-", "out.b2frame"]);
+    assert_eq!(interrupt(&mut child, "HUP"), Some(0));
+    assert_eq!(scratch.names(), ["out.b2frame"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn force_does_not_replace_devices() {
@@ -68,16 +89,24 @@ fn a_failure_leaves_nothing_behind() {
     assert_eq!(scratch.names(), ["damaged.b2frame", "data.bin", "whole.b2frame"]);
 }
 
+/// The binary with no signal ignored, even if the tests are run by a program that ignores some, as `nohup` does.
+#[cfg(unix)]
+fn unignoring() -> Command {
+    let mut command = Command::new("perl");
+    command.args(["-e", "$SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV", BLOSC]);
+    command
+}
+
 /// Starts the binary on input that never ends, and gives it time to write something.
 #[cfg(unix)]
 fn started(scratch: &Scratch, arguments: &[&str]) -> std::process::Child {
-    let mut child = Command::new(BLOSC)
-        .args(arguments)
-        .current_dir(&scratch.0)
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    started_by(unignoring(), scratch, arguments)
+}
+
+#[cfg(unix)]
+fn started_by(mut command: Command, scratch: &Scratch, arguments: &[&str]) -> std::process::Child {
+    let mut child =
+        command.args(arguments).current_dir(&scratch.0).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let stdin = child.stdin.as_mut().unwrap();
     stdin.write_all(&ramp(3_000_000)).unwrap();
     let start = Instant::now();
@@ -129,6 +158,157 @@ fn an_interrupted_append_leaves_nothing_behind() {
     assert!(fs::read(scratch.join("data.blp")).unwrap() != before);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_append_through_a_link_changes_the_file_that_it_leads_to() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.join("far")).unwrap();
+    scratch.write("data.bin", &ramp(100_000));
+    for name in ["data.b2frame", "data.blp", "data.b2packed"] {
+        assert!(run(&scratch, &["c", "data.bin", &format!("far/{name}"), "--chunk-size", "64K"]).status.success());
+        std::os::unix::fs::symlink(format!("far/{name}"), scratch.join(name)).unwrap();
+        // A Bloscpack file has room for ten times as many chunks; then it is written anew.
+        for _ in 0..12 {
+            assert!(run(&scratch, &["append", name, "data.bin"]).status.success());
+        }
+        assert!(scratch.join(name).symlink_metadata().unwrap().is_symlink(), "{name}");
+        let far = scratch.join("far").join(name);
+        assert_eq!(good([std::ffi::OsStr::new("cat"), far.as_os_str()]), ramp(100_000).repeat(13), "{name}");
+    }
+    assert_eq!(fs::read_dir(scratch.join("far")).unwrap().count(), 3, "nothing is left there");
+}
+
+#[test]
+fn a_file_is_not_appended_to_itself() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    for name in ["out.b2frame", "out.b2nd", "out.blp", "out.b2packed"] {
+        assert!(run(&scratch, &["c", "data.bin", name]).status.success());
+        let before = fs::read(scratch.join(name)).unwrap();
+        let line = assert_fails(&run(&scratch, &["append", name, &format!("./{name}")]), 2, name);
+        assert!(line.contains("to itself"), "{line}");
+        assert!(fs::read(scratch.join(name)).unwrap() == before, "{name}");
+    }
+}
+
+/// Bytes that do not get smaller.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let next = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    };
+    (0..len).map(next).collect()
+}
+
+/// How many bytes are in a directory and those below it.
+#[cfg(unix)]
+fn size_of(directory: &std::path::Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
+}
+
+/// Kills an append of data that never ends when it has written something.
+#[cfg(unix)]
+fn kill_append(scratch: &Scratch, name: &str) {
+    let before = size_of(&scratch.0);
+    let mut child = Command::new(BLOSC)
+        .args(["append", name, "-"])
+        .current_dir(&scratch.0)
+        // An array takes what comes through a pipe from a temporary file.
+        .env("TMPDIR", &scratch.0)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.as_mut().unwrap().write_all(&noise(4 << 20)).unwrap();
+    let start = Instant::now();
+    while size_of(&scratch.0) == before && start.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(size_of(&scratch.0) > before, "{name}: nothing was written");
+    assert_eq!(interrupt(&mut child, "KILL"), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_append_leaves_a_file_that_is_read_and_appended_to() {
+    for name in ["out.b2frame", "out.sframe", "out.b2nd", "out.blp", "out.b2packed"] {
+        let scratch = Scratch::new();
+        scratch.write("data.bin", &ramp(100_000));
+        assert!(run(&scratch, &["c", "data.bin", name, "--chunk-size", "64K"]).status.success());
+        kill_append(&scratch, name);
+        assert_eq!(run(&scratch, &["cat", name]).stdout, ramp(100_000), "{name}");
+        if name.ends_with(".blp") {
+            let line = assert_fails(&run(&scratch, &["verify", name]), 1, name);
+            assert!(line.contains("`blosc repair`"), "{line}");
+            assert!(run(&scratch, &["repair", name]).status.success());
+        }
+        let verified = run(&scratch, &["verify", name]);
+        assert!(verified.status.success(), "{name}: {}", String::from_utf8_lossy(&verified.stderr));
+        assert!(run(&scratch, &["append", name, "data.bin"]).status.success(), "{name}");
+        assert_eq!(run(&scratch, &["cat", name]).stdout, ramp(100_000).repeat(2), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_bloscpack_file_is_repaired_before_it_appears() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
+    let whole = fs::read(scratch.join("data.blp")).unwrap();
+    let longer = [&whole[..], &noise(1000)].concat();
+    let path = scratch.write("longer.blp", &longer);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(run(&scratch, &["repair", "longer.blp", "mended.blp"]).status.success());
+    assert!(fs::read(scratch.join("mended.blp")).unwrap() == whole);
+    assert_eq!(mode(&scratch.join("mended.blp")), 0o444);
+    assert!(fs::read(&path).unwrap() == longer, "the file itself stays");
+    // What cannot be repaired is not published.
+    let mut damaged = longer;
+    damaged[whole.len() - 20] ^= 1;
+    scratch.write("damaged.blp", &damaged);
+    assert_fails(&run(&scratch, &["repair", "damaged.blp", "none.blp"]), 1, "damage");
+    assert!(!scratch.join("none.blp").exists());
+    let other = fs::File::open(scratch.join("damaged.blp")).unwrap();
+    other.lock().unwrap();
+    let line = assert_fails(&run(&scratch, &["repair", "damaged.blp"]), 2, "locked");
+    assert!(line.contains("another process"), "{line}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_seems_empty_is_read_to_its_end() {
+    let scratch = Scratch::new();
+    for name in ["out.b2frame", "out.blp", "out.chunk"] {
+        let made = run(&scratch, &["c", "/proc/version", name]);
+        assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
+        assert_eq!(run(&scratch, &["cat", name]).stdout, fs::read("/proc/version").unwrap(), "{name}");
+    }
+    scratch.write("empty", b"");
+    for name in ["empty.b2frame", "empty.b2nd", "empty.blp"] {
+        assert!(run(&scratch, &["c", "empty", name]).status.success(), "{name}");
+        assert!(run(&scratch, &["cat", name]).stdout.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_directory_with_the_name_of_a_compressed_file_is_looked_into() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.join("runs/first.blp")).unwrap();
+    scratch.write("runs/first.blp/a.bin", &ramp(1000));
+    assert!(run(&scratch, &["c", "runs/first.blp/a.bin", "runs/frame", "--format", "sframe"]).status.success());
+    assert!(run(&scratch, &["c", "runs", "out"]).status.success());
+    assert!(scratch.join("out/first.blp/a.bin.b2frame").is_file());
+    assert!(!scratch.join("out/frame").exists(), "a sparse frame is compressed, whatever its name is");
+}
+
 /// Data that fails when much of it has been taken already.
 fn cut_off() -> Vec<u8> {
     let mut file = npy("<i4", "(500000, 10)", &ramp(5_000_000));
@@ -165,7 +345,7 @@ fn results_are_as_private_as_what_they_are_made_of() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new();
     let data = scratch.write("data.bin", &ramp(100_000));
-    for (wanted, of_directory) in [(0o600, 0o700), (0o640, 0o750)] {
+    for (wanted, of_directory) in [(0o600, 0o700), (0o640, 0o750), (0o444, 0o755)] {
         fs::set_permissions(&data, fs::Permissions::from_mode(wanted)).unwrap();
         for name in ["out.b2frame", "out.b2nd", "out.blp", "out.chunk", "out.b2packed"] {
             assert!(run(&scratch, &["c", "--force", "data.bin", name]).status.success());

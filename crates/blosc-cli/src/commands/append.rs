@@ -4,7 +4,7 @@ use crate::changing::{self, Alone};
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat};
-use crate::input::PlainFile;
+use crate::input::{self, PlainFile};
 use crate::output::Output;
 use crate::source::{Opening, Source};
 use blosc_oxide::bloscpack::{AppendOptions, append_to_file};
@@ -32,6 +32,9 @@ impl Append {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let place = self.file.display();
         let source = Opening::new(global).open(&self.file)?;
+        if input::is_same_file(&self.file, &self.data)? {
+            return Err(Failure::usage(format!("{place}: a file cannot be appended to itself; append a copy of it")));
+        }
         let data = PlainFile::open(&self.data)?;
         match source {
             Source::Frame(frame) if format::is_array(&frame) => {
@@ -47,12 +50,7 @@ impl Append {
             Source::Frame(_) => Err(Failure::data("an early frame cannot be changed; convert it to b2frame first")),
             Source::Bloscpack(file) => {
                 drop(file);
-                // A file without room is written anew, where an interrupted run leaves nothing behind.
-                let spare = Output::to(&self.file, true)?;
-                let options = AppendOptions::new().rewrite(true).spare(spare.path());
-                let options = options.threads(global.threads()).limits(global.limits());
-                append_to_file(&self.file, data.data.reader, &options)?;
-                Ok(())
+                self.append_to_bloscpack(data.data.reader, global)
             }
             Source::Packed(packed) => {
                 let first = if packed.nchunks() > 0 { Some(packed.chunk_header(0)?) } else { None };
@@ -79,13 +77,24 @@ impl Append {
         if let Some(described) = &data.array {
             check_layers(described, &array)?;
         }
-        let file = data.data.into_file()?;
+        let file = data.data.into_file().at(input::shown(&self.data))?;
         let appended = array.append_from(0, &file).and_then(|()| array.commit());
         if appended.is_err() {
             // Dropping it would commit. After a write that failed nothing can be, and there is nothing to give up.
             let _ = array.rollback();
         }
         Ok(appended?)
+    }
+
+    fn append_to_bloscpack(&self, data: impl Read, global: &Global) -> Outcome {
+        // Of a link, the file that it leads to is changed.
+        let path = self.file.canonicalize()?;
+        // A file without room is written anew, where an interrupted run leaves nothing behind.
+        let spare = Output::to(&path, true)?;
+        let options = AppendOptions::new().rewrite(true).spare(spare.path());
+        let options = options.threads(global.threads()).limits(global.limits());
+        append_to_file(&path, data, &options)?;
+        Ok(())
     }
 
     fn append_to_packed(&self, mut data: impl Read, typesize: usize, size: usize, global: &Global) -> Outcome {

@@ -4,7 +4,7 @@ use crate::cli::Global;
 use crate::encoding::{Encoding, Hints, Recipe};
 use crate::facts;
 use crate::failure::{At, Failure, Outcome, tell};
-use crate::format::FileFormat;
+use crate::format::{self, FileFormat};
 use crate::input::{self, Data, PlainFile};
 use crate::metadata::Metadata;
 use crate::output::{self, Output};
@@ -45,7 +45,7 @@ impl Compress {
         if self.output.as_deref().is_some_and(input::is_stream) {
             return Err(Failure::usage(format!("{}: a directory cannot go to standard output", self.input.display())));
         }
-        let tree = Tree::of(&self.input, &is_compressed, &|path| !is_compressed(path))?;
+        let tree = Tree::of(&self.input, &format::is_sparse_frame, &|path| !path.is_dir() && !is_compressed(path))?;
         tree.tell_left_alone(&self.input, "compressed already", global);
         let jobs = tree.files.into_iter().map(|file| {
             let format = self.format(None, file.extension().is_some_and(|extension| extension == "npy"));

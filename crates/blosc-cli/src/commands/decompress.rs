@@ -71,7 +71,7 @@ impl ByteRange {
 
 impl Decompress {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
-        if self.input.is_dir() && !is_sparse_frame(&self.input) {
+        if self.input.is_dir() && !format::is_sparse_frame(&self.input) {
             return self.run_directory(global);
         }
         self.run_file(&self.input, &self.target()?, global).map_err(|failure| failure.or_repair(&self.input))
@@ -85,7 +85,7 @@ impl Decompress {
                 "{shown}: a directory cannot go to standard output; `blosc cat` takes files"
             )));
         }
-        let tree = Tree::of(&self.input, &is_sparse_frame, &|path| format::without_extension(path).is_some())?;
+        let tree = Tree::of(&self.input, &format::is_sparse_frame, &|path| format::without_extension(path).is_some())?;
         tree.tell_left_alone(&self.input, "without an extension of a Blosc file", global);
         let jobs = tree.files.into_iter().map(|file| {
             let target = tree::place_below(&self.input, &file, self.output.as_deref());
@@ -185,10 +185,6 @@ impl Decompress {
             Ok(array.slice_to(&picks, out)?)
         })
     }
-}
-
-fn is_sparse_frame(path: &Path) -> bool {
-    matches!(Container::at(path), Ok(Some(Container::SparseFrame)))
 }
 
 /// What is known about the items before the file becomes its data.
