@@ -70,11 +70,33 @@ impl Transpose {
     fn check_items(&self) {
         for typesize in [2, 3, 4, 7, 8, 16, 32] {
             for items in 0..=FOUR + 1 {
-                let plain = noise(items * typesize + items % typesize);
-                let expected = (self.model)(typesize, &plain);
-                self.check(typesize, &plain, &expected, (items % VECTOR, 7 * items % VECTOR));
+                self.check_some(typesize, items);
             }
         }
+    }
+
+    /// Every typesize that has a kernel of its own, with enough items for the widest vectors.
+    fn check_typesizes(&self) {
+        for typesize in (2..=17).chain([24, 31, 32, 33]) {
+            for items in [63, 64, 65, 127, 128, 129] {
+                self.check_some(typesize, items);
+            }
+        }
+    }
+
+    /// Rows at a distance for which those that share a set of the cache are brought together first.
+    fn check_crowded(&self) {
+        for typesize in [9, 12, 15, 16, 17, 33] {
+            for items in [4096, 4097] {
+                self.check_some(typesize, items);
+            }
+        }
+    }
+
+    fn check_some(&self, typesize: usize, items: usize) {
+        let plain = noise(items * typesize + items % typesize);
+        let expected = (self.model)(typesize, &plain);
+        self.check(typesize, &plain, &expected, (items % VECTOR, 7 * items % VECTOR));
     }
 }
 
@@ -83,6 +105,8 @@ fn shuffle_is_its_definition() {
     let shuffle = Transpose { forward: shuffle_with, backward: unshuffle_with, model: shuffled };
     shuffle.check_bytes();
     shuffle.check_items();
+    shuffle.check_typesizes();
+    shuffle.check_crowded();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A row of jobs that several workers do at once, and whose results come out in the order of the jobs.
 
 use super::{Threads, lock};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, error};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -20,7 +20,8 @@ pub(crate) fn ordered<J, T: Send>(
 ) -> Result<()> {
     let row = Row {
         intake: Mutex::new(Intake { next, taken: 0, is_over: false }),
-        results: Mutex::new(Results::new(put)),
+        results: Mutex::new(Results { waiting: BTreeMap::new(), due: 0, is_putting: false, failure: None }),
+        put: Mutex::new(put),
         turn: Condvar::new(),
     };
     threads.run(workers, &|worker| row.run(worker, 2 * workers, &work));
@@ -29,7 +30,9 @@ pub(crate) fn ordered<J, T: Send>(
 
 struct Row<N, T, P> {
     intake: Mutex<Intake<N>>,
-    results: Mutex<Results<T, P>>,
+    results: Mutex<Results<T>>,
+    /// Apart from the results, so that workers go on with the next job while one of them puts.
+    put: Mutex<P>,
     turn: Condvar,
 }
 
@@ -40,34 +43,27 @@ struct Intake<N> {
     is_over: bool,
 }
 
-/// Results that are not yet due.
-struct Results<T, P> {
-    put: P,
+/// Results that have not been put.
+struct Results<T> {
     waiting: BTreeMap<usize, T>,
     due: usize,
+    /// Whether a worker is putting what is due: it goes on with all that is handed over meanwhile.
+    is_putting: bool,
     failure: Option<(usize, Error)>,
 }
 
-impl<T, P: FnMut(T) -> Result<()>> Results<T, P> {
-    fn new(put: P) -> Self {
-        Self { put, waiting: BTreeMap::new(), due: 0, failure: None }
-    }
-
-    /// Puts all that is due.
+impl<T> Results<T> {
     fn accept(&mut self, index: usize, result: Result<T>) {
         match result {
             Ok(result) => drop(self.waiting.insert(index, result)),
             Err(error) => self.fail(index, error),
         }
-        while let Some(result) = self.waiting.remove(&self.due) {
-            if self.failure.as_ref().is_some_and(|(at, _)| *at <= self.due) {
-                return;
-            }
-            if let Err(error) = (self.put)(result) {
-                return self.fail(self.due, error);
-            }
-            self.due += 1;
-        }
+    }
+
+    /// What is to be put now, if it is there and nothing before it has failed.
+    fn take_due(&mut self) -> Option<T> {
+        let has_failed = self.failure.as_ref().is_some_and(|(at, _)| *at <= self.due);
+        if has_failed { None } else { self.waiting.remove(&self.due) }
     }
 
     fn fail(&mut self, index: usize, error: Error) {
@@ -77,13 +73,48 @@ impl<T, P: FnMut(T) -> Result<()>> Results<T, P> {
     }
 }
 
+/// Ends the row when a worker panics, so that the others do not wait for what it was at.
+struct Alarm<'r, N, T, P>(&'r Row<N, T, P>);
+
+impl<N, T, P> Drop for Alarm<'_, N, T, P> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(&self.0.results).fail(0, error!(InvalidArgument, "a worker has panicked"));
+            self.0.turn.notify_all();
+        }
+    }
+}
+
 impl<J, T, N: FnMut() -> Result<Option<J>>, P: FnMut(T) -> Result<()>> Row<N, T, P> {
     fn run(&self, worker: usize, window: usize, work: &impl Fn(usize, J) -> Result<T>) {
+        let _alarm = Alarm(self);
         while let Some((index, job)) = self.take(window) {
             let result = work(worker, job);
-            lock(&self.results).accept(index, result);
-            self.turn.notify_all();
+            self.hand_over(index, result);
         }
+    }
+
+    /// Hands a result over, and puts all that is due unless another worker is at that.
+    fn hand_over(&self, index: usize, result: Result<T>) {
+        let mut results = lock(&self.results);
+        results.accept(index, result);
+        if !results.is_putting {
+            results.is_putting = true;
+            while let Some(result) = results.take_due() {
+                drop(results);
+                let outcome = lock(&self.put)(result);
+                results = lock(&self.results);
+                let due = results.due;
+                match outcome {
+                    Ok(()) => results.due += 1,
+                    Err(error) => results.fail(due, error),
+                }
+                self.turn.notify_all();
+            }
+            results.is_putting = false;
+        }
+        drop(results);
+        self.turn.notify_all();
     }
 
     /// The next job, when it is not too far ahead of the results.
@@ -119,7 +150,6 @@ impl<J, T, N: FnMut() -> Result<Option<J>>, P: FnMut(T) -> Result<()>> Row<N, T,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::error;
 
     fn squares(threads: &Threads, workers: usize, count: usize, bad: usize) -> (Vec<usize>, Result<()>) {
         let mut jobs = 0..count;
@@ -181,5 +211,70 @@ mod tests {
         );
         assert_eq!(result.unwrap_err().to_string(), "no more");
         assert_eq!(put, 4);
+    }
+
+    #[test]
+    fn the_others_go_on_while_one_puts() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (sender, receiver) = (Mutex::new(sender), Mutex::new(receiver));
+        let mut jobs = 0..3;
+        let result = ordered(
+            &Threads::custom(std::sync::Arc::new(TwoThreads)),
+            2,
+            || Ok(jobs.next()),
+            |_, job| {
+                if job == 2 {
+                    lock(&sender).send(job).unwrap();
+                }
+                Ok(job)
+            },
+            |job| {
+                // Whoever does not put the first result hands over the second and does the third.
+                if job == 0 {
+                    assert_eq!(lock(&receiver).recv_timeout(std::time::Duration::from_secs(60)), Ok(2));
+                }
+                Ok(())
+            },
+        );
+        assert!(result.is_ok());
+    }
+
+    struct TwoThreads;
+
+    impl crate::exec::Executor for TwoThreads {
+        fn threads(&self) -> usize {
+            2
+        }
+
+        fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+            std::thread::scope(|scope| {
+                for worker in 0..workers {
+                    scope.spawn(move || job(worker));
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_panic_of_one_worker_ends_the_others() {
+        for panics_in_put in [false, true] {
+            let mut jobs = 0..100;
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                ordered(
+                    &Threads::custom(std::sync::Arc::new(TwoThreads)),
+                    2,
+                    || Ok(jobs.next()),
+                    |_, job| {
+                        assert!(panics_in_put || job != 3, "the worker's own");
+                        Ok(job)
+                    },
+                    |job| {
+                        assert!(!panics_in_put || job != 3, "the worker's own");
+                        Ok(())
+                    },
+                )
+            }));
+            assert!(ended.is_err());
+        }
     }
 }
