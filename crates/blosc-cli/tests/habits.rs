@@ -291,6 +291,11 @@ fn a_file_that_seems_empty_is_read_to_its_end() {
         assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
         assert_eq!(run(&scratch, &["cat", name]).stdout, fs::read("/proc/version").unwrap(), "{name}");
     }
+    // An array must be told how long it is, as for a pipe.
+    assert!(assert_fails(&run(&scratch, &["c", "/proc/version", "out.b2nd"]), 2, "an array").contains("--shape"));
+    let length = fs::read("/proc/version").unwrap().len().to_string();
+    assert!(run(&scratch, &["c", "/proc/version", "out.b2nd", "--shape", &length]).status.success());
+    assert_eq!(run(&scratch, &["cat", "out.b2nd"]).stdout, fs::read("/proc/version").unwrap());
     scratch.write("empty", b"");
     for name in ["empty.b2frame", "empty.b2nd", "empty.blp"] {
         assert!(run(&scratch, &["c", "empty", name]).status.success(), "{name}");
