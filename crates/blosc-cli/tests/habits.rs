@@ -303,6 +303,16 @@ fn a_file_that_seems_empty_is_read_to_its_end() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn standard_input_is_named_once() {
+    let blp = good(["c", "/dev/null", "-"]);
+    for input in [&b"this is no frame at all"[..], &[&blp[..], b"behind"].concat(), &blp[..20]] {
+        let line = assert_fails(&blosc_with_input(["d", "-", "-"], input), 1, "damage");
+        assert_eq!(line.matches("standard input").count(), 1, "{line}");
+    }
+}
+
 #[test]
 fn a_directory_with_the_name_of_a_compressed_file_is_looked_into() {
     let scratch = Scratch::new();

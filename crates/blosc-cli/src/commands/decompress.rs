@@ -102,7 +102,7 @@ impl Decompress {
             output::check_free(target, self.force)?;
         }
         if input::is_stream(path) && self.is_plain(target) {
-            return self.run_stream(target, global).in_data(place);
+            return self.run_stream(target, &place, global);
         }
         let target = Target { path: target, is_forced: self.force, source: path };
         let source = Opening::new(global).at_offset(self.offset).open(path)?;
@@ -134,18 +134,20 @@ impl Decompress {
     }
 
     /// A Bloscpack file is read as it comes; everything else needs to be read here and there.
-    fn run_stream(&self, target: &Path, global: &Global) -> Outcome {
+    fn run_stream(&self, target: &Path, place: &str, global: &Global) -> Outcome {
         let target = &Target { path: target, is_forced: self.force, source: Path::new("-") };
         let mut stdin = input::stdin()?;
         let mut head = Vec::new();
-        Read::by_ref(&mut stdin).take(128).read_to_end(&mut head).at("standard input")?;
+        Read::by_ref(&mut stdin).take(128).read_to_end(&mut head).at(place)?;
         let mut all = Cursor::new(head.clone()).chain(stdin);
         if Container::starting_with(&head, u64::MAX) == Some(Container::Bloscpack) {
             let options = ReadOptions::new().limits(global.limits()).threads(global.threads());
-            return into_target(target, None, global, |out| Ok(unpack(&mut all, out, &options).map(|_| ())?));
+            let unpacked = into_target(target, None, global, |out| Ok(unpack(&mut all, out, &options).map(|_| ())?));
+            return unpacked.in_data(place);
         }
-        let source = Opening::new(global).open_bytes(Box::new(input::spooled(&mut all)?), "standard input")?;
-        self.decompress(source, target, global)
+        let bytes = input::spooled(&mut all).at(place)?;
+        let source = Opening::new(global).open_bytes(Box::new(bytes), place)?;
+        self.decompress(source, target, global).in_data(place)
     }
 
     fn decompress(&self, source: Source, target: &Target<'_>, global: &Global) -> Outcome {
