@@ -242,6 +242,38 @@ fn a_frame_that_is_committed_after_every_chunk_stays_small() {
     assert_eq!(frame.decompress(999).unwrap(), noise(999, CHUNK));
 }
 
+#[test]
+fn a_frame_that_was_emptied_and_compacted_stays_small() {
+    let disk = disk::empty(FrameLayout::Contiguous);
+    let options = disk::options().durability(Durability::None);
+    let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
+    (0..5).for_each(|seed| frame.append(&noise(seed, 200_000)).unwrap());
+    frame.commit().unwrap();
+    (0..5).for_each(|_| frame.delete(0).unwrap());
+    frame.compact().unwrap();
+    for seed in 0..200 {
+        frame.append(&noise(seed, CHUNK)).unwrap();
+        frame.commit().unwrap();
+    }
+    let dead = frame.dead_bytes().unwrap();
+    assert!(dead < 20_000, "{dead} dead bytes");
+    assert_eq!(frame.decompress(199).unwrap(), noise(199, CHUNK));
+}
+
+#[test]
+fn a_compacted_file_ends_where_its_frame_does() {
+    let disk = disk::empty(FrameLayout::Contiguous);
+    let mut frame = disk::create(&disk, FrameLayout::Contiguous, disk::options()).unwrap();
+    for seed in 0..30 {
+        frame.append(&noise(seed, CHUNK)).unwrap();
+        frame.compact().unwrap();
+        let len = usize::try_from(disk.open(FILE).unwrap().len().unwrap()).unwrap();
+        assert_eq!(len, frame.to_bytes().unwrap().len(), "{seed}");
+        let found = disk::open(&disk, FrameLayout::Contiguous).unwrap();
+        assert_eq!(Content::of(&found).unwrap(), Content::of(&frame).unwrap(), "{seed}");
+    }
+}
+
 /// A frame of many small chunks with an index and a trailer as another program writes them: the metalayer of hashes is an
 /// old one. `dead` bytes are between chunks and index.
 fn extended_by_another(nchunks: usize, dead: usize) -> Vec<u8> {

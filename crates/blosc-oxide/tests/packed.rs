@@ -494,6 +494,18 @@ mod appending {
     }
 
     #[test]
+    fn what_a_panic_has_interrupted_is_not_committed() {
+        let mut memory = MemoryStorage::new(PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap());
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
+            writer.append(&ramp(1000, 2)).unwrap();
+            panic!("in the midst of an append");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(contents(&PackedSuperChunk::open_in(&memory).unwrap()).unwrap(), [ramp(1000, 1)]);
+    }
+
+    #[test]
     fn what_a_crash_left_behind_is_cut_off() {
         let mut bytes = PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap();
         bytes.extend(noise(10_000, 1));

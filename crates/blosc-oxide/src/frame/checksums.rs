@@ -78,6 +78,16 @@ pub(crate) fn of_chunk(bytes: &[u8]) -> u64 {
     xxh3_64(bytes).max(1)
 }
 
+/// Compares a chunk with the hash that it must have, if that is known.
+pub(super) fn check_chunk(expected: Option<u64>, bytes: &[u8]) -> Result<()> {
+    let Some(expected) = expected else { return Ok(()) };
+    let found = of_chunk(bytes);
+    if found != expected {
+        bail!(ChecksumMismatch, "its hash is {found:016x}, not {expected:016x}");
+    }
+    Ok(())
+}
+
 /// Where the hashes of chunks are in a trailer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HashesAt {

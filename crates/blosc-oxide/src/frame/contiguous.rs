@@ -429,6 +429,7 @@ impl Contiguous {
         self.foreign = Foreign::default();
         self.index.set_committed(rendered.index);
         self.places.moved(rendered.place);
+        self.places.committed_end = self.readable_end();
     }
 
     /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
@@ -521,8 +522,7 @@ impl Contiguous {
     fn compact_guarded(&mut self, state: &State) -> Result<()> {
         if self.index.len() == 0 {
             self.commit_guarded(state)?;
-            self.cut(self.places.live.end)?;
-            return self.sync();
+            return self.cut_behind_live();
         }
         let live = self.live_bytes()?;
         // What is written to the front must not reach the copies behind the end; an index is never longer than this.
@@ -531,13 +531,19 @@ impl Contiguous {
         let trailer_len = self.render_trailer(state)?.len();
         let needed = (self.header.len() + index_len + trailer_len) as u64 + live;
         if needed >= self.tail.end() {
-            return Ok(());
+            return self.cut_behind_live();
         }
         self.places.forget_room();
         self.move_chunks(state)?;
         // Between the two the end is not where it seems to be: nothing else may be done then.
         self.move_to_front(state).inspect_err(|_| self.is_poisoned = true)?;
         self.cbytes = live;
+        self.sync()
+    }
+
+    /// Cuts off what is behind the frame: the footer, and room that there was.
+    fn cut_behind_live(&mut self) -> Result<()> {
+        self.cut(self.places.live.end)?;
         self.sync()
     }
 
@@ -821,9 +827,7 @@ impl ChunkStore for Contiguous {
 
     fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
         self.check_writable()?;
-        if self.hashes.is_some() {
-            self.load_hashes()?;
-        }
+        self.fetch_hashes()?;
         let hashes = match &mut self.hashes {
             Some(KnownHashes::Loaded(hashes)) => Some(hashes),
             _ => None,
@@ -833,22 +837,29 @@ impl ChunkStore for Contiguous {
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
-        self.guarded(|store| store.commit_guarded(state))?;
-        self.places.committed_end = self.readable_end();
-        Ok(())
+        self.guarded(|store| store.commit_guarded(state))
     }
 
     fn compact(&mut self, state: &State) -> Result<()> {
-        self.guarded(|store| store.compact_guarded(state))?;
-        self.places.committed_end = self.readable_end();
+        self.guarded(|store| store.compact_guarded(state))
+    }
+
+    fn fetch_hashes(&mut self) -> Result<()> {
+        if self.hashes.is_some() {
+            self.load_hashes()?;
+        }
         Ok(())
     }
 
-    fn hash(&mut self, index: usize) -> Result<Option<u64>> {
-        if self.hashes.is_none() {
-            return Ok(None);
+    fn hash(&self, index: usize) -> Option<u64> {
+        match &self.hashes {
+            Some(KnownHashes::Loaded(hashes)) => hashes.get(index),
+            _ => None,
         }
-        Ok(self.load_hashes()?.get(index))
+    }
+
+    fn compare(&self, index: usize, bytes: &[u8]) -> Result<()> {
+        checksums::check_chunk(self.hash(index), bytes)
     }
 
     fn foreign(&self) -> Foreign {
@@ -906,5 +917,29 @@ impl ChunkStore for Contiguous {
             return Ok(None);
         }
         self.become_opened(opened).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Compressor, Options};
+    use crate::limits::Limits;
+
+    #[test]
+    fn a_chunk_that_was_moved_counts_as_soon_as_that_is_committed() {
+        let options = Options::new(4);
+        let state = State::new(&options);
+        let settings = Settings { durability: Durability::None, checksums: true, limits: Limits::new() };
+        let mut store = Contiguous::begin_new(Box::new(MemoryStorage::default()), &state, settings).unwrap();
+        let chunk = Compressor::new(options).unwrap().compress(b"some data that lies behind the header").unwrap();
+        store.insert(0, NewChunk::Bytes(&chunk)).unwrap();
+        store.commit(&state).unwrap();
+        let before = store.offset(0).unwrap();
+        store.make_room(store.header.len() + 100).unwrap();
+        let offset = store.offset(0).unwrap();
+        assert!(offset > before);
+        // What follows may be refused, and the room of the chunk must not be given back then.
+        assert!(store.position_of(offset) < store.places.committed_end);
     }
 }

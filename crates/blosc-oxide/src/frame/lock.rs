@@ -325,8 +325,16 @@ impl ChunkStore for LockedStore {
         self.inner.arrange(kept, sources)
     }
 
-    fn hash(&mut self, index: usize) -> Result<Option<u64>> {
+    fn fetch_hashes(&mut self) -> Result<()> {
+        self.inner.fetch_hashes()
+    }
+
+    fn hash(&self, index: usize) -> Option<u64> {
         self.inner.hash(index)
+    }
+
+    fn compare(&self, index: usize, bytes: &[u8]) -> Result<()> {
+        self.inner.compare(index, bytes)
     }
 
     fn dead_bytes(&self) -> Result<u64> {

@@ -274,7 +274,7 @@ impl Frame {
     }
 
     /// Waits until no other process reads or changes the frame, and keeps it so until the next
-    /// [`commit`](SuperChunk::commit) or [`unlock`](Self::unlock). What others have committed is there then.
+    /// [`commit`](SuperChunk::commit), [`rollback`](SuperChunk::rollback) or [`unlock`](Self::unlock). What others have committed is there then.
     ///
     /// For a frame with [locking](FrameOptions::locking), every change of chunks does this by itself, so that no two
     /// processes are ever changing it. This is for code that looks at the frame before it decides what to change, or

@@ -24,7 +24,7 @@ pub(super) struct Places {
     /// No chunk ends after this, be it committed, yet to be committed, or one that others may still be reading. The index
     /// lies behind it, unless there are no chunks.
     pub(super) chunks_end: u64,
-    /// Where the frame ended when it was committed last: chunks behind this are known to nobody else.
+    /// Where the storage ended when the frame was committed last: chunks behind this are known to nobody else.
     pub(super) committed_end: u64,
     pub(super) room: Room,
     /// What has been written where, and not been written over: what is there already need not be written again.
@@ -97,6 +97,8 @@ impl Places {
     /// Takes notice that everything from a position on is gone.
     pub(super) fn cut(&mut self, position: u64) {
         self.footer = 0..0;
+        self.chunks_end = self.chunks_end.min(position);
+        self.committed_end = self.committed_end.min(position);
         self.overwritten(&(position..u64::MAX));
         self.room.keep(0, position);
     }

@@ -332,7 +332,7 @@ impl Sparse {
         {
             return Ok((name, Arc::clone(source)));
         }
-        let source: Arc<dyn ReadAt> = self.directory.open(&name).map_err(|cause| at_file(&name, cause))?.into();
+        let source: Arc<dyn ReadAt> = self.directory.open(&name).map_err(|cause| at_chunk_file(&name, cause))?.into();
         *lock(&self.recent) = Some((file, Arc::clone(&source)));
         Ok((name, source))
     }
@@ -353,6 +353,14 @@ pub(super) fn file_name(file: u64) -> String {
 
 fn at_file(name: &str, cause: std::io::Error) -> crate::error::Error {
     error!(Io, "{name}: {cause}").with_source(cause)
+}
+
+/// Why the file of a chunk cannot be opened. That a frame is without one of its files is damage, and no fault of the disk.
+fn at_chunk_file(name: &str, cause: std::io::Error) -> crate::error::Error {
+    if cause.kind() == NotFound {
+        return error!(Corrupt, "{name}: its file is not there").with_source(cause);
+    }
+    at_file(name, cause)
 }
 
 impl ChunkStore for Sparse {
@@ -497,8 +505,12 @@ impl ChunkStore for Sparse {
         self.foreign
     }
 
-    fn hash(&mut self, index: usize) -> Result<Option<u64>> {
-        Ok(self.hashes.as_ref().and_then(|hashes| hashes.get(index)))
+    fn hash(&self, index: usize) -> Option<u64> {
+        self.hashes.as_ref()?.get(index)
+    }
+
+    fn compare(&self, index: usize, bytes: &[u8]) -> Result<()> {
+        checksums::check_chunk(self.hash(index), bytes)
     }
 
     fn has_hashes(&self) -> bool {

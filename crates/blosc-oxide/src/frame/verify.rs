@@ -1,6 +1,6 @@
 //! Looking for damage.
 
-use super::{Frame, checksums};
+use super::Frame;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::{Checks, SuperChunk};
 
@@ -63,21 +63,12 @@ impl Frame {
     /// is `ChecksumMismatch` then, and not whatever it decodes to. A change of the frame ends it.
     ///
     /// # Errors
-    /// `Corrupt` if the checksums themselves are damaged.
+    /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks.
     pub fn check_when_read(&mut self) -> Result<()> {
-        check_when_read(&mut self.0)
+        self.0.store.fetch_hashes()?;
+        self.0.set_checks(Checks::Whole);
+        Ok(())
     }
-}
-
-/// Makes every chunk of `sc` that is read whole be compared with its hash.
-fn check_when_read(sc: &mut SuperChunk) -> Result<()> {
-    let hashes = stored_hashes(sc)?;
-    sc.set_checks(Some(Checks { hashes, of: checksums::of_chunk }));
-    Ok(())
-}
-
-fn stored_hashes(sc: &mut SuperChunk) -> Result<Vec<Option<u64>>> {
-    (0..sc.nchunks()).map(|index| sc.store.hash(index)).collect()
 }
 
 /// Decodes all chunks and metalayers of `sc` and compares all hashes that are kept.
@@ -89,9 +80,9 @@ pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
         ..Verification::default()
     };
     // They are read all at once: if they are damaged, none is known.
-    let hashes = found.noting(None, stored_hashes(sc))?.unwrap_or_default();
-    found.checksums = hashes.iter().flatten().count();
-    let before = sc.set_checks(Some(Checks { hashes, of: checksums::of_chunk }));
+    found.noting(None, sc.store.fetch_hashes())?;
+    found.checksums = (0..sc.nchunks()).filter(|&index| sc.store.hash(index).is_some()).count();
+    let before = sc.set_checks(Checks::Whole);
     let result = verify_chunks(sc, &mut found);
     sc.set_checks(before);
     result?;

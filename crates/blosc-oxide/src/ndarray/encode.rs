@@ -5,7 +5,7 @@ use super::geometry::Geometry;
 use crate::chunk::{Chunk, Compressor, Options};
 use crate::error::{Result, error};
 use crate::exec::{Threads, lock};
-use crate::schunk::Staged;
+use crate::schunk::{Checks, Staged};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,7 +87,17 @@ impl NdArray {
     /// Makes `count` chunks and stores them, without making them chunks of the array.
     ///
     /// Which thread makes which chunk is left to chance; they are stored in order, so that the bytes are always the same.
+    /// Old chunks that they are made of are compared with their hashes: what is made of damage gets a hash that calls it
+    /// good.
     pub(super) fn encode(&mut self, geometry: &Geometry, count: usize, fill: &Fill<'_>) -> Result<Vec<Staged>> {
+        self.sc.store.fetch_hashes()?;
+        let checks = self.sc.set_checks(Checks::Parts);
+        let staged = self.encode_all(geometry, count, fill);
+        self.sc.set_checks(checks);
+        staged
+    }
+
+    fn encode_all(&mut self, geometry: &Geometry, count: usize, fill: &Fill<'_>) -> Result<Vec<Staged>> {
         let nbytes = geometry.chunk_nbytes();
         self.sc.limits().check("the data of a chunk", nbytes)?;
         let workers = self.sc.options().threads.workers(count, count.saturating_mul(nbytes));

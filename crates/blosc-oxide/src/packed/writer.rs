@@ -17,7 +17,7 @@ const ALPHA2_CHUNKS: u8 = 2;
 /// Adds buffers to a packed super-chunk.
 ///
 /// [`commit`](Self::commit) publishes everything that was appended since the last one; a writer that is dropped
-/// commits, but cannot report an error. A crash at any moment leaves the super-chunk as it was after one of the commits.
+/// commits, unless a panic does it, but cannot report an error. A crash at any moment leaves the super-chunk as it was after one of the commits.
 /// After a write that failed, the writer refuses to do anything more.
 ///
 /// Each commit to a super-chunk that is there leaves its former offset table behind as unused bytes;
@@ -162,7 +162,8 @@ impl<S: Storage> PackedWriter<S> {
 
 impl<S: Storage> Drop for PackedWriter<S> {
     fn drop(&mut self) {
-        if self.assembly.can_commit() {
+        // What a panic has interrupted is half done.
+        if self.assembly.can_commit() && !std::thread::panicking() {
             // There is nobody to report to; who wants to know calls `commit`.
             let _ = self.commit();
         }

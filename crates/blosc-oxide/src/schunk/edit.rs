@@ -1,9 +1,9 @@
 //! Changing a super-chunk: adding, replacing, removing and reordering chunks, and writing into them.
 
-use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
 use super::store::{NewChunk, Slot, Source};
+use super::{Checks, SuperChunk};
 use crate::chunk::{Chunk, MAX_NBYTES, Options, Special, fill_chunk, fill_special};
 use crate::error::{Result, bail};
 use std::borrow::Cow;
@@ -306,15 +306,24 @@ impl SuperChunk {
         if from == 0 && part.len() == self.chunk_nbytes(index)? {
             return self.update(index, part);
         }
-        let mut data = self.decompress(index)?;
+        let special = self.chunk_special(index)?;
+        let (old, mut data) = self.sound_chunk(index)?;
         let changed = from..from + part.len();
         data[changed.clone()].copy_from_slice(part);
-        if self.chunk_special(index)?.is_some() {
-            return self.update(index, &data);
-        }
-        let old = self.chunk(index)?;
+        let Some(old) = old.filter(|_| special.is_none()) else { return self.update(index, &data) };
         let chunk = self.compressor()?.compress_changed(&data, &Chunk::parse(&old)?, &changed)?;
         self.update_chunk(index, &chunk)
+    }
+
+    /// What is stored of a chunk, and its data, compared with its hash: what is made of damage gets a hash that calls it
+    /// good.
+    fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
+        self.store.fetch_hashes()?;
+        let checks = self.set_checks(Checks::Whole);
+        let stored = self.stored_chunk(index).map(|stored| stored.map(Cow::into_owned));
+        let sound = stored.and_then(|stored| Ok((stored, self.decompress(index)?)));
+        self.set_checks(checks);
+        sound
     }
 
     /// Puts in a chunk that has been checked. What its size and kind make of all chunks counts when it is stored.

@@ -55,8 +55,7 @@ pub struct SuperChunk {
     /// Where each chunk starts, and where the last one ends; only for chunks of different sizes.
     starts: OnceLock<Vec<u64>>,
     is_changed: bool,
-    /// What chunks that are read whole are compared with, if they are.
-    checks: Option<Checks>,
+    checks: Checks,
 }
 
 impl SuperChunk {
@@ -83,7 +82,7 @@ impl SuperChunk {
             idle: Mutex::default(),
             starts: OnceLock::new(),
             is_changed: false,
-            checks: None,
+            checks: Checks::None,
         }
     }
 
@@ -198,9 +197,9 @@ impl SuperChunk {
         &mut self.state.vlmetalayers
     }
 
-    /// Compares every chunk that is read whole with its hash, or none, until something is changed; what was compared
-    /// before.
-    pub(crate) fn set_checks(&mut self, checks: Option<Checks>) -> Option<Checks> {
+    /// Compares chunks with their hashes, as far as those have been fetched, until something is changed; which were
+    /// compared before.
+    pub(crate) fn set_checks(&mut self, checks: Checks) -> Checks {
         std::mem::replace(&mut self.checks, checks)
     }
 
@@ -274,7 +273,7 @@ impl SuperChunk {
 
     /// Gets hold of the chunks before they are changed; whether they were not held before.
     pub(crate) fn begin(&mut self) -> Result<bool> {
-        self.checks = None;
+        self.checks = Checks::None;
         let begun = self.store.begin(self.is_changed)?;
         if let Some(state) = begun.state {
             self.replace_state(state);
@@ -325,7 +324,7 @@ impl SuperChunk {
 
     /// Becomes what another process has made of it.
     pub(crate) fn replace_state(&mut self, state: State) {
-        self.checks = None;
+        self.checks = Checks::None;
         self.options = state.options(&self.options);
         self.state = state;
         self.compressor = None;
@@ -358,12 +357,14 @@ impl SuperChunk {
     }
 }
 
-/// Hashes that chunks must have.
-pub(crate) struct Checks {
-    /// One for each chunk; `None` where it is not known.
-    pub(crate) hashes: Vec<Option<u64>>,
-    /// The hash of a chunk.
-    pub(crate) of: fn(&[u8]) -> u64,
+/// Which chunks are compared with their hashes when they are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checks {
+    None,
+    /// Those that are read whole.
+    Whole,
+    /// Also those of which a part is lent: all of such a chunk is read then.
+    Parts,
 }
 
 /// What it takes to read a chunk.

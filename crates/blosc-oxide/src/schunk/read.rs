@@ -2,7 +2,7 @@
 
 use super::state::ChunkSize;
 use super::store::Slot;
-use super::{Reader, SuperChunk};
+use super::{Checks, Reader, SuperChunk};
 use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
 use crate::error::{Error, Result, bail, error};
 use std::borrow::Cow;
@@ -19,7 +19,8 @@ impl SuperChunk {
     /// The chunk `index` as it is stored, or would be.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be read.
+    /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be read; `ChecksumMismatch`
+    /// if it is damaged and [checked when it is read](crate::Frame::check_when_read).
     pub fn chunk(&self, index: usize) -> Result<Vec<u8>> {
         self.check_index(index)?;
         match self.store.slot(index)? {
@@ -28,8 +29,8 @@ impl SuperChunk {
             }
             Slot::Stored => {
                 let mut bytes = Vec::new();
-                self.store.read(index, &mut bytes).map_err(at_chunk(index))?;
-                Ok(bytes)
+                let read = self.store.read(index, &mut bytes).and_then(|()| self.check_hash(index, &bytes));
+                read.map(|()| bytes).map_err(at_chunk(index))
             }
         }
     }
@@ -241,33 +242,31 @@ impl SuperChunk {
         let nbytes = self.load(index, std::slice::from_ref(&wanted), reader)?;
         let chunk = Chunk::parse(&reader.buffer.bytes)?;
         if out.len() == nbytes {
-            self.check_hash(index, &chunk)?;
             return reader.decompressor.chunk_into(&chunk, out).map(|_| ());
         }
         reader.decompressor.bytes_into(&chunk, from, out)
     }
 
     /// Compares a chunk that has been read whole with its hash, if that is wanted and known.
-    fn check_hash(&self, index: usize, chunk: &Chunk<'_>) -> Result<()> {
-        let Some(checks) = &self.checks else { return Ok(()) };
-        let Some(Some(expected)) = checks.hashes.get(index) else { return Ok(()) };
-        let found = (checks.of)(chunk.as_bytes());
-        if found != *expected {
-            bail!(ChecksumMismatch, "its hash is {found:016x}, not {expected:016x}");
-        }
-        Ok(())
+    fn check_hash(&self, index: usize, bytes: &[u8]) -> Result<()> {
+        if self.checks == Checks::None { Ok(()) } else { self.store.compare(index, bytes) }
     }
 
-    /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds.
+    /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds. If that is
+    /// all of it, it is compared with its hash.
     fn load(&self, index: usize, wanted: &[Range<usize>], reader: &mut Reader) -> Result<usize> {
         let buffer = &mut reader.buffer;
         let read = self.store.read_head(index, HEAD_LEN, &mut buffer.bytes)?;
         let header = Header::parse(&buffer.bytes[..read])?;
         let expected = self.check_nbytes(index, &header)?;
         self.limits.check("a chunk", header.cbytes())?;
+        let is_all = wanted.iter().map(Range::len).sum::<usize>() >= expected;
         let whole = 0..header.nbytes();
         let wanted = if header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
         fetch(buffer, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
+        if is_all {
+            self.check_hash(index, Chunk::parse(&buffer.bytes)?.as_bytes())?;
+        }
         Ok(expected)
     }
 
@@ -283,9 +282,10 @@ impl SuperChunk {
         }
     }
 
-    /// Fills these ranges of `out` with the data of the chunk `index`; the rest is left as it is.
+    /// Fills these ranges of `out` with the data of the chunk `index`; the rest is left as it is. Parts are not compared
+    /// with anything: whoever makes a new chunk of them takes the [stored one](Self::stored_chunk) too.
     pub(crate) fn ranges_into(&self, index: usize, ranges: &[Range<usize>], out: &mut [u8]) -> Result<()> {
-        self.with_parts(index, ranges, |parts| {
+        self.with_loaded(index, ranges, |parts| {
             ranges.iter().try_for_each(|range| parts.read(range.start, &mut out[range.clone()]))
         })
     }
@@ -306,6 +306,17 @@ impl SuperChunk {
         wanted: &[Range<usize>],
         action: impl FnOnce(&mut Parts<'_>) -> Result<T>,
     ) -> Result<T> {
+        let whole = 0..self.chunk_nbytes(index)?;
+        let wanted = if self.checks == Checks::Parts { std::slice::from_ref(&whole) } else { wanted };
+        self.with_loaded(index, wanted, action)
+    }
+
+    fn with_loaded<T>(
+        &self,
+        index: usize,
+        wanted: &[Range<usize>],
+        action: impl FnOnce(&mut Parts<'_>) -> Result<T>,
+    ) -> Result<T> {
         self.check_index(index)?;
         if let Slot::Special(special) = self.store.slot(index)? {
             return action(&mut Parts::Special { special, typesize: self.typesize() });
@@ -316,12 +327,9 @@ impl SuperChunk {
                 self.check_nbytes(index, chunk.header())?;
                 return action(&mut Parts::Stored { chunk, decompressor: &mut reader.decompressor });
             }
-            let nbytes = self.load(index, wanted, reader)?;
+            self.load(index, wanted, reader)?;
             let Reader { decompressor, buffer } = reader;
             let chunk = Chunk::parse(&buffer.bytes)?;
-            if wanted.iter().map(Range::len).sum::<usize>() >= nbytes {
-                self.check_hash(index, &chunk)?;
-            }
             action(&mut Parts::Stored { chunk, decompressor })
         });
         result.map_err(at_chunk(index))

@@ -150,9 +150,19 @@ pub(crate) trait ChunkStore: Send + Sync {
         Ok(())
     }
 
-    /// The XXH3 hash of a stored chunk, where one is kept.
-    fn hash(&mut self, _index: usize) -> Result<Option<u64>> {
-        Ok(None)
+    /// Reads the hashes of the chunks, where some are kept and have not been read.
+    fn fetch_hashes(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The XXH3 hash of a stored chunk, where one is kept and has been fetched.
+    fn hash(&self, _index: usize) -> Option<u64> {
+        None
+    }
+
+    /// Compares the bytes of a stored chunk with its hash, where one is kept and has been fetched.
+    fn compare(&self, _index: usize, _bytes: &[u8]) -> Result<()> {
+        Ok(())
     }
 
     /// What another program has changed since the hashes were written.

@@ -1,0 +1,156 @@
+//! Damage that checksums show is not passed on: it is neither copied nor made part of a new chunk with a checksum of its
+//! own, and a file that is missing does not hide what else is wrong.
+
+use blosc_oxide::{
+    ArrayOptions, Directory, ErrorKind, Frame, FrameOptions, MemoryDirectory, NdArray, Options, Pick, Place, ReadAt,
+    Result, Storage, SuperChunk,
+};
+use testkit::Rng;
+
+const FILE: &str = "frame";
+/// More than is read whole for a part of it.
+const CHUNK_ITEMS: usize = 60_000;
+const CHUNK: usize = CHUNK_ITEMS * 4;
+
+/// Items of which half the bytes are noise, so that a changed byte in the middle of a chunk is still data.
+fn data(nitems: usize) -> Vec<u8> {
+    let mut rng = Rng::new(nitems as u64);
+    (0..nitems).flat_map(|_| [rng.byte(), rng.byte(), 0, 0]).collect()
+}
+
+fn new_file() -> (MemoryDirectory, Box<dyn Storage>) {
+    let mut directory = MemoryDirectory::new();
+    let file = directory.create(FILE).unwrap();
+    (directory, file)
+}
+
+/// A frame of three chunks.
+fn frame() -> MemoryDirectory {
+    let (directory, file) = new_file();
+    let mut frame = Frame::create_in(file, Options::new(4)).unwrap();
+    frame.extend(&data(3 * CHUNK_ITEMS), CHUNK).unwrap();
+    frame.commit().unwrap();
+    directory
+}
+
+/// An array of three chunks, the last of which has room for more.
+fn array() -> MemoryDirectory {
+    let (directory, file) = new_file();
+    let items = CHUNK_ITEMS as u64;
+    let nitems = 2 * items + items / 2;
+    let options = ArrayOptions::new(&[nitems], Options::new(4)).chunks(&[items]).blocks(&[items / 10]);
+    let data = data(usize::try_from(nitems).unwrap());
+    NdArray::create_with_data(Place::Storage(file), &options, &data).unwrap().commit().unwrap();
+    directory
+}
+
+fn open(directory: &MemoryDirectory) -> Frame {
+    Frame::open_in(directory.open_writable(FILE).unwrap(), FrameOptions::default()).unwrap()
+}
+
+fn open_array(directory: &MemoryDirectory) -> NdArray {
+    NdArray::from_frame(open(directory)).unwrap()
+}
+
+/// Changes one byte in the middle of a chunk.
+fn damage(directory: &MemoryDirectory, index: usize) {
+    let frame = open(directory);
+    let middle = frame.chunk(index).unwrap().len() as u64 / 2;
+    let at = frame.chunk_position(index).unwrap().unwrap() + middle;
+    drop(frame);
+    let mut file = directory.open_writable(FILE).unwrap();
+    let mut byte = [0];
+    file.read_at(at, &mut byte).unwrap();
+    file.write_at(at, &[byte[0] ^ 1]).unwrap();
+}
+
+fn assert_noticed<T>(result: Result<T>, what: &str) {
+    let error = result.err().unwrap_or_else(|| panic!("{what} does not notice the damage"));
+    assert_eq!(error.kind(), ErrorKind::ChecksumMismatch, "{what}: {error}");
+}
+
+#[test]
+fn a_damaged_chunk_is_not_copied() {
+    let directory = frame();
+    damage(&directory, 1);
+    let mut frame = open(&directory);
+    frame.check_when_read().unwrap();
+    assert!(frame.chunk(0).is_ok());
+    assert_noticed(frame.chunk(1), "taking the chunk as it is stored");
+    let mut copy = SuperChunk::new(frame.options().clone()).unwrap();
+    assert_noticed(copy.append_all(&frame), "appending all chunks");
+    assert_eq!(copy.nchunks(), 1);
+    assert_noticed(frame.copy(frame.options().clone()), "a copy");
+    assert_noticed(frame.copy(Options::new(4).level(1)), "a copy with other options");
+}
+
+#[test]
+fn no_block_of_a_damaged_chunk_of_blocks_of_different_lengths_is_read() {
+    let (directory, file) = new_file();
+    let mut frame = Frame::create_in(file, Options::new(4)).unwrap();
+    frame.append_vlblocks(&[&data(100), &data(20_000), &data(7)]).unwrap();
+    drop(frame);
+    damage(&directory, 0);
+    let mut frame = open(&directory);
+    assert_eq!(frame.block(0, 0).unwrap(), data(100));
+    frame.check_when_read().unwrap();
+    assert_noticed(frame.block(0, 0), "a block");
+}
+
+#[test]
+fn what_is_written_into_a_damaged_chunk_does_not_make_it_good() {
+    let directory = frame();
+    damage(&directory, 1);
+    let mut frame = open(&directory);
+    frame.write(5, &[7; 3]).unwrap();
+    assert_noticed(frame.write(CHUNK as u64 + 5, &[7; 3]), "writing three bytes");
+    frame.commit().unwrap();
+    let found = frame.verify().unwrap();
+    assert_eq!(found.damage.iter().map(|damage| damage.chunk).collect::<Vec<_>>(), [Some(1)]);
+    // What replaces all of it needs nothing of it.
+    frame.write(CHUNK as u64, &data(CHUNK_ITEMS)).unwrap();
+    assert!(frame.verify().unwrap().is_good());
+}
+
+#[test]
+fn what_is_written_into_a_damaged_chunk_of_an_array_does_not_make_it_good() {
+    let directory = array();
+    damage(&directory, 1);
+    let mut array = open_array(&directory);
+    let first = CHUNK_ITEMS as u64;
+    array.write(&[Pick::At(3)], &[1; 4]).unwrap();
+    assert_noticed(array.write(&[Pick::At(first)], &[1; 4]), "writing an item");
+    array.commit().unwrap();
+    assert_eq!(array.verify().unwrap().damage.len(), 1);
+    array.write(&[(first..2 * first).into()], &data(CHUNK_ITEMS)).unwrap();
+    assert!(array.verify().unwrap().is_good());
+}
+
+#[test]
+fn an_array_does_not_grow_over_a_damaged_chunk() {
+    let directory = array();
+    damage(&directory, 2);
+    let mut array = open_array(&directory);
+    assert_noticed(array.append(0, &data(10)), "appending to the last chunk");
+    assert_noticed(array.delete(0, 0..1), "moving all items");
+    array.commit().unwrap();
+    assert_eq!(array.verify().unwrap().damage.len(), 1);
+}
+
+#[test]
+fn a_chunk_whose_file_is_missing_is_damage_beside_other_damage() {
+    let mut directory = MemoryDirectory::new();
+    let mut frame = Frame::create_in_directory(directory.clone(), Options::new(4)).unwrap();
+    frame.extend(&data(4 * CHUNK_ITEMS), CHUNK).unwrap();
+    drop(frame);
+    directory.remove("00000001.chunk").unwrap();
+    let mut file = directory.open_writable("00000003.chunk").unwrap();
+    let middle = file.len().unwrap() / 2;
+    file.write_at(middle, b"damage").unwrap();
+    let mut frame = Frame::open_directory(directory, FrameOptions::default()).unwrap();
+    let found = frame.verify().unwrap();
+    let damage: Vec<_> = found.damage.iter().map(|damage| (damage.chunk, damage.error.kind())).collect();
+    assert_eq!(damage, [(Some(1), ErrorKind::Corrupt), (Some(3), ErrorKind::ChecksumMismatch)]);
+    assert!(found.damage[0].error.to_string().contains("00000001.chunk"), "{}", found.damage[0].error);
+    assert_eq!((found.chunks, found.checksums), (4, 4));
+}
