@@ -89,6 +89,27 @@ fn a_failure_leaves_nothing_behind() {
     assert_eq!(scratch.names(), ["damaged.b2frame", "data.bin", "whole.b2frame"]);
 }
 
+#[test]
+fn a_damaged_chunk_is_not_converted() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    for (from, targets) in [
+        ("damaged.b2frame", &["out.b2frame", "out.sframe", "out.blp", "out.chunk"][..]),
+        ("damaged.b2nd", &["out.b2nd"]),
+    ] {
+        assert!(run(&scratch, &["c", "--level", "0", "data.bin", from]).status.success());
+        let mut bytes = fs::read(scratch.join(from)).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        scratch.write(from, &bytes);
+        for target in targets {
+            let line = assert_fails(&run(&scratch, &["convert", from, target]), 1, target);
+            assert!(line.contains("its hash is"), "{from} to {target}: {line}");
+        }
+    }
+    assert_eq!(scratch.names(), ["damaged.b2frame", "damaged.b2nd", "data.bin"]);
+}
+
 /// The binary with no signal ignored, even if the tests are run by a program that ignores some, as `nohup` does.
 #[cfg(unix)]
 fn unignoring() -> Command {
