@@ -36,7 +36,13 @@ impl Effort {
 
 /// Times `ours` and `theirs` in turns.
 pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> Pair {
-    let runs = [runs(effort, &mut ours), runs(effort, &mut theirs)];
+    let once = [time(1, &mut ours), time(1, &mut theirs)];
+    if once.iter().min() > Some(&effort.budget) {
+        // Each of the two has been disturbed by everything there is to be disturbed by.
+        let [ours, theirs] = once.map(|elapsed| elapsed.as_secs_f64() * 1e9);
+        return Pair { ours, theirs, ratio: theirs / ours };
+    }
+    let runs = [runs(effort, once[0], &mut ours), runs(effort, once[1], &mut theirs)];
     let mut samples = [Vec::new(), Vec::new()];
     let start = Instant::now();
     for turn in 0..effort.samples {
@@ -54,9 +60,10 @@ pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl F
     Pair { ours, theirs, ratio: median(ratios) }
 }
 
-/// How many runs make a sample.
-fn runs(effort: Effort, action: &mut impl FnMut()) -> u32 {
-    let once = time(1, action).min(time(1, action)).max(Duration::from_nanos(20));
+/// How many runs make a sample, after the first has taken `first`.
+fn runs(effort: Effort, first: Duration, action: &mut impl FnMut()) -> u32 {
+    let second = if first < effort.sample { time(1, action) } else { first };
+    let once = first.min(second).max(Duration::from_nanos(20));
     u32::try_from(effort.sample.as_nanos().div_ceil(once.as_nanos())).unwrap_or(u32::MAX).max(1)
 }
 
@@ -72,7 +79,8 @@ fn time(runs: u32, action: &mut impl FnMut()) -> Duration {
 pub(crate) fn memcpy(effort: Effort, len: usize) -> f64 {
     let (src, mut dst) = (vec![1_u8; len], vec![0_u8; len]);
     let mut copy = || std::hint::black_box(&mut dst[..]).copy_from_slice(std::hint::black_box(&src));
-    let runs = runs(effort, &mut copy);
+    let first = time(1, &mut copy);
+    let runs = runs(effort, first, &mut copy);
     let samples = (0..effort.samples).map(|_| time(runs, &mut copy).as_secs_f64() / f64::from(runs)).collect();
     len as f64 / median(samples) / 1e9
 }

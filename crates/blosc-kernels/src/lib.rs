@@ -1,4 +1,4 @@
-//! The kernels of blosc-oxide: byte and bit transposes, and the LZ block codecs.
+//! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, and the decoder of deflate.
 //!
 //! A leaf crate without dependencies and without `std`. All unsafe code of the project lives here; every public
 //! function is safe and relies only on what it checks itself.
@@ -12,6 +12,7 @@ pub mod boxes;
 pub mod bytedelta;
 pub mod copy;
 pub mod delta;
+pub mod inflate;
 pub mod isa;
 pub mod lz;
 pub mod lz4;
