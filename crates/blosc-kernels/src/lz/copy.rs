@@ -7,11 +7,14 @@
 //! A match may overlap itself: its distance is the period of what it makes. Periods shorter than a register are stored
 //! from one register that holds the pattern, without ever loading what was just stored.
 
-use super::hint::likely;
+use super::hint::{likely, unlikely};
 use super::vectors::{Job, Vectors, stride};
 
 /// How many bytes behind its end a copy that runs over may read and write.
 pub(crate) const OVER: usize = 64;
+
+/// What matches are copied in that are not long.
+const PIECE: usize = 16;
 
 /// The distance of a match at which what it loads was stored long enough ago.
 const SETTLED: usize = 512;
@@ -103,14 +106,37 @@ pub(crate) unsafe fn literals_over<V: Vectors>(
 /// `distance` is from 1 to `to`, and `to + len + OVER` is at most `dst.len()`.
 #[inline(always)]
 pub(crate) unsafe fn match_over<V: Vectors>(vectors: V, dst: &mut [u8], to: usize, distance: usize, len: usize) {
-    if distance >= V::WIDTH {
+    if distance >= PIECE {
         // SAFETY: the same contract, and the distance was compared.
-        return unsafe { far_match_over(vectors, dst, to, distance, len) };
+        return unsafe { pieces_over(dst, to, distance, len) };
     }
     // SAFETY: `to - distance + WIDTH` is less than `to + OVER`.
     let pattern = unsafe { vectors.load_repeated(dst, to - distance, distance) };
     // SAFETY: the same contract, and the distance was compared.
     unsafe { period_over(vectors, dst, to, distance, len, pattern) };
+}
+
+/// [`match_over`] of a match that does not overlap itself within a piece: a load that is not inside one of the latest
+/// stores has to wait for them, and the more of it are short, the fewer do.
+///
+/// # Safety
+/// `distance` is from [`PIECE`] to `to`, and `to + len + OVER` is at most `dst.len()`.
+#[inline(always)]
+unsafe fn pieces_over(dst: &mut [u8], to: usize, distance: usize, len: usize) {
+    let from = to - distance;
+    // SAFETY: OVER is more than two pieces.
+    unsafe { chunk_within::<PIECE>(dst, from, to) };
+    // SAFETY: as above.
+    unsafe { chunk_within::<PIECE>(dst, from + PIECE, to + PIECE) };
+    // Most are no longer, and a loop from the start would be one that the compiler unrolls.
+    let mut done = 2 * PIECE;
+    while unlikely(done < len) {
+        // SAFETY: `done` is less than `len`, and OVER is more than two pieces.
+        unsafe { chunk_within::<PIECE>(dst, from + done, to + done) };
+        // SAFETY: as above.
+        unsafe { chunk_within::<PIECE>(dst, from + done + PIECE, to + done + PIECE) };
+        done += 2 * PIECE;
+    }
 }
 
 /// [`match_over`] of a match that does not overlap itself within a register.
@@ -207,8 +233,13 @@ impl Job for LongMatch<'_> {
             len -= distance;
             distance *= 2;
         }
-        // SAFETY: promised by who made this.
-        unsafe { match_over(vectors, dst, to, distance, len) };
+        if distance >= V::WIDTH {
+            // SAFETY: promised by who made this, and the distance was compared.
+            unsafe { far_match_over(vectors, dst, to, distance, len) };
+        } else {
+            // SAFETY: promised by who made this.
+            unsafe { match_over(vectors, dst, to, distance, len) };
+        }
     }
 }
 

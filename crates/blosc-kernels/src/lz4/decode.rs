@@ -254,7 +254,8 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
         let distance = usize::from(unsafe { load_u16(src, after - 2) });
         let at_match = Stop { read: after - 2, written, token: Some(token) };
         let bits = usize::from(token & 15);
-        if unlikely(distance > written) {
+        // No distance at all is one too far, too.
+        if unlikely(distance.wrapping_sub(1) >= written) {
             if DICT
                 && let Some(start) = (dict.len() + written).checked_sub(distance)
                 && let Some((len, next)) = match_length(src, bits, after)
@@ -279,11 +280,9 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
                 unsafe { copy::chunk_within::<8>(dst, from + 8, written + 8) };
                 // SAFETY: as above.
                 unsafe { copy::chunk_within::<2>(dst, from + 16, written + 16) };
-            } else if distance != 0 {
+            } else {
                 // SAFETY: the distance is from 1 to 7 and to `written`, and 32 bytes can be written.
                 unsafe { copy::short_period(vectors, dst, written, distance) };
-            } else {
-                return at_match;
             }
             read = after;
             written += MIN_MATCH + bits;
@@ -292,7 +291,7 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
             let more = unsafe { *src.get_unchecked(after) };
             if likely(more != 255) {
                 let end = written + EXTENDED + MIN_MATCH + usize::from(more);
-                if end > last_over || distance == 0 {
+                if unlikely(end > last_over) {
                     return at_match;
                 }
                 // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
@@ -302,7 +301,7 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
             } else {
                 let Some((more, next)) = extension(src, after) else { return at_match };
                 let end = written + EXTENDED + MIN_MATCH + more;
-                if end > last_over || distance == 0 {
+                if unlikely(end > last_over) {
                     return at_match;
                 }
                 // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.

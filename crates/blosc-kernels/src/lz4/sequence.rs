@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use crate::lz::literals::copy_literals;
 
+/// How many literals are copied at a time where there are more than a few.
+const WIDE: usize = 32;
 /// A match is at least this long.
 pub(super) const MIN_MATCH: usize = 4;
 /// The last bytes of a block are literals.
@@ -87,6 +89,9 @@ fn long_sequence(
     let out = dst.get_mut(written..)?;
     let count = literals.len();
     let extra = match_length - MIN_MATCH;
+    if let Some(len) = medium_sequence(out, &src[literals.start..], count, distance, extra) {
+        return Some(written + len);
+    }
     let needed = 3 + count + extension_length(count) + extension_length(extra);
     if out.len() < needed + 1 + LAST_LITERALS {
         return None;
@@ -98,6 +103,24 @@ fn long_sequence(
     out[at..at + 2].copy_from_slice(&u16::try_from(distance).ok()?.to_le_bytes());
     put_extension(&mut out[at + 2..], extra);
     Some(written + needed)
+}
+
+/// Writes a sequence whose lengths are extended by no more than a byte, where input and output go on behind it. Returns how
+/// long it is.
+#[inline(always)]
+fn medium_sequence(out: &mut [u8], src: &[u8], count: usize, distance: usize, extra: usize) -> Option<usize> {
+    let more = count.checked_sub(15).filter(|&more| more < 255 && extra < 15 + 255)?;
+    let copied = count.next_multiple_of(WIDE);
+    let out = out.get_mut(..copied + 5)?;
+    let literals = src.get(..copied)?;
+    out[0] = 15 << 4 | nibble(extra);
+    out[1] = low_byte(more);
+    for (out, part) in out[2..].as_chunks_mut::<WIDE>().0.iter_mut().zip(literals.as_chunks::<WIDE>().0) {
+        *out = *part;
+    }
+    let end = out[2 + count..].first_chunk_mut::<3>()?;
+    *end = [low_byte(distance & 255), low_byte(distance >> 8), low_byte(extra.wrapping_sub(15) & 255)];
+    Some(4 + count + usize::from(extra >= 15))
 }
 
 /// Writes what a length has beyond the 15 of its token nibble; returns how many bytes that took.
