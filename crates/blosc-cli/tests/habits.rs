@@ -110,6 +110,36 @@ fn a_damaged_chunk_is_not_converted() {
     assert_eq!(scratch.names(), ["damaged.b2frame", "damaged.b2nd", "data.bin"]);
 }
 
+#[test]
+fn nothing_of_a_damaged_chunk_of_an_array_comes_out_on_any_number_of_threads() {
+    let scratch = Scratch::new();
+    scratch.write("data.npy", &npy("<i4", "(700, 500)", &ramp(350_000)));
+    let chunks = ["--chunks", "300,500", "--blocks", "50,50", "--level", "0"];
+    assert!(run(&scratch, &[&["c", "data.npy", "damaged.b2nd"][..], &chunks].concat()).status.success());
+    let mut bytes = fs::read(scratch.join("damaged.b2nd")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    scratch.write("damaged.b2nd", &bytes);
+    for threads in ["-j1", "-j2"] {
+        for command in [
+            &["d", "damaged.b2nd", "out.bin"][..],
+            &["d", "--slice", "310,3", "damaged.b2nd", "out.bin"],
+            &["d", "--bytes", "600000..600004", "damaged.b2nd", "out.bin"],
+            &["d", "--npy", "damaged.b2nd", "out.npy"],
+            &["cat", "damaged.b2nd"],
+            &["convert", "damaged.b2nd", "out.b2frame"],
+            &["convert", "damaged.b2nd", "out.blp"],
+            &["convert", "--chunks", "70,70", "damaged.b2nd", "out.b2nd"],
+        ] {
+            let line = assert_fails(&run(&scratch, &[command, &[threads]].concat()), 1, command[0]);
+            assert!(line.contains("chunk 1: its hash is"), "{command:?} {threads}: {line}");
+        }
+    }
+    assert!(run(&scratch, &["d", "--slice", "0:300", "damaged.b2nd", "good.bin"]).status.success());
+    assert_eq!(fs::read(scratch.join("good.bin")).unwrap(), ramp(150_000));
+    assert_eq!(scratch.names(), ["damaged.b2nd", "data.npy", "good.bin"]);
+}
+
 /// The binary with no signal ignored, even if the tests are run by a program that ignores some, as `nohup` does.
 #[cfg(unix)]
 fn unignoring() -> Command {

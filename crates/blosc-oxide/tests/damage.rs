@@ -3,8 +3,10 @@
 
 use blosc_oxide::{
     ArrayOptions, Directory, ErrorKind, Frame, FrameOptions, MemoryDirectory, NdArray, Options, Pick, Place, ReadAt,
-    Result, Storage, SuperChunk,
+    Result, Storage, SuperChunk, Threads,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::Rng;
 
 const FILE: &str = "frame";
@@ -95,6 +97,105 @@ fn no_block_of_a_damaged_chunk_of_blocks_of_different_lengths_is_read() {
     assert_eq!(frame.block(0, 0).unwrap(), data(100));
     frame.check_when_read().unwrap();
     assert_noticed(frame.block(0, 0), "a block");
+}
+
+#[test]
+fn no_part_of_a_damaged_chunk_is_read() {
+    let directory = frame();
+    damage(&directory, 1);
+    let mut frame = open(&directory);
+    frame.check_when_read().unwrap();
+    // The damage is in the middle.
+    let start = CHUNK as u64;
+    assert_noticed(frame.bytes(start..start + 1), "one byte");
+    assert_noticed(frame.items(start / 4 - 1..start / 4 + 1), "items of two chunks");
+    assert_noticed(frame.gather(&[start / 4, 3]), "scattered items");
+    assert_noticed(frame.block(1, 0), "a block");
+    assert_noticed(frame.write_to(start - 4..start + 4, std::io::sink()), "writing a part of it");
+    let whole = data(3 * CHUNK_ITEMS);
+    assert_eq!(frame.bytes(5..7).unwrap(), whole[5..7]);
+    assert_eq!(frame.bytes(2 * start..2 * start + 9).unwrap(), whole[2 * CHUNK..2 * CHUNK + 9]);
+}
+
+#[test]
+fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
+    let directory = array();
+    damage(&directory, 1);
+    damage(&directory, 2);
+    for workers in [1, 2, 5] {
+        let threads = Options::new(4).threads(Threads::at_most(workers));
+        let file = directory.open_writable(FILE).unwrap();
+        let mut array = NdArray::from_frame(Frame::open_in(file, FrameOptions::new(threads)).unwrap()).unwrap();
+        array.check_when_read().unwrap();
+        let (first, nitems) = (CHUNK_ITEMS as u64, array.shape()[0]);
+        let mut mask = vec![false; usize::try_from(nitems).unwrap()];
+        mask[CHUNK_ITEMS] = true;
+        assert_noticed(array.to_vec(), "the whole array");
+        assert_noticed(array.slice(&[(first..nitems).into()]), "two whole chunks, one at the edge");
+        assert_noticed(array.slice(&[(2 * first..nitems).into()]), "the chunk at the edge");
+        assert_noticed(array.slice(&[Pick::At(first)]), "an item");
+        assert_noticed(array.gather(&[0, first]), "scattered items");
+        assert_noticed(array.masked(&mask), "an item under a mask");
+        assert_noticed(array.bytes_from(first * 4), "bytes");
+        assert_noticed(array.write_to(0..array.nbytes(), std::io::sink()), "writing all bytes");
+        assert_noticed(array.slice_to(&[(first..first + 1).into()], std::io::sink()), "writing an item");
+        for chunk in [first, first / 2, 7 * first] {
+            let options = array.options().chunks(&[chunk]);
+            assert_noticed(array.copy(Place::Memory, &options), "a copy");
+        }
+        assert_eq!(array.slice(&[(0..first).into()]).unwrap(), data(mask.len())[..CHUNK], "the good chunk");
+    }
+}
+
+/// How many bytes of a storage were read.
+struct Counted {
+    storage: Box<dyn Storage>,
+    read: Arc<AtomicUsize>,
+}
+
+impl ReadAt for Counted {
+    fn len(&self) -> std::io::Result<u64> {
+        self.storage.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        self.read.fetch_add(buffer.len(), Ordering::Relaxed);
+        self.storage.read_at(position, buffer)
+    }
+}
+
+#[test]
+fn a_chunk_of_which_parts_are_read_is_compared_once() {
+    let directory = array();
+    let read = Arc::new(AtomicUsize::new(0));
+    let source = Counted { storage: directory.open_writable(FILE).unwrap(), read: Arc::clone(&read) };
+    let frame = Frame::open_at(source, 0, FrameOptions::default()).unwrap();
+    let cbytes = frame.chunk(0).unwrap().len();
+    let mut array = NdArray::from_frame(frame).unwrap();
+    array.check_when_read().unwrap();
+    let bytes_read = |item: u64| {
+        let before = read.load(Ordering::Relaxed);
+        array.slice(&[Pick::At(item)]).unwrap();
+        read.load(Ordering::Relaxed) - before
+    };
+    assert!(bytes_read(5) >= cbytes);
+    for item in [5, 6, CHUNK_ITEMS as u64 - 1] {
+        assert!(bytes_read(item) < cbytes / 4);
+    }
+    assert!(bytes_read(CHUNK_ITEMS as u64) >= cbytes / 2, "another chunk");
+}
+
+#[test]
+fn what_fills_up_a_damaged_chunk_does_not_make_it_good() {
+    let (directory, file) = new_file();
+    let mut frame = Frame::create_in(file, Options::new(4)).unwrap();
+    frame.extend_from(&data(CHUNK_ITEMS * 3 / 2)[..], CHUNK).unwrap();
+    drop(frame);
+    damage(&directory, 1);
+    let mut frame = open(&directory);
+    assert_noticed(frame.extend_from(&data(10)[..], CHUNK), "filling up the last chunk");
+    frame.commit().unwrap();
+    assert_eq!(frame.verify().unwrap().damage.len(), 1);
 }
 
 #[test]

@@ -72,6 +72,38 @@ fn two_writers_take_turns() {
     }
 }
 
+/// Data that comes only after another handle has tried to append to the frame.
+struct Interrupting {
+    path: PathBuf,
+    layout: FrameLayout,
+    bytes: &'static [u8],
+}
+
+impl std::io::Read for Interrupting {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let mut other = Frame::open_writable_with(&self.path, impatient(self.layout));
+        let result = other.as_mut().map_or(Ok(()), |other| other.append(&[9; 100]));
+        drop(result);
+        self.bytes.read(buffer)
+    }
+}
+
+#[test]
+fn nobody_changes_the_last_chunk_while_it_is_filled_up() {
+    let scratch = Scratch::new("filled");
+    for layout in LAYOUTS {
+        let path = scratch.frame(layout);
+        let mut frame = Frame::create(&path, options(layout)).unwrap();
+        frame.extend_from(&[1; 150][..], 100).unwrap();
+        frame.commit().unwrap();
+        let data = Interrupting { path: path.clone(), layout, bytes: &[2; 20] };
+        frame.extend_from(data, 100).unwrap();
+        frame.commit().unwrap();
+        let expected = [vec![1; 150], vec![2; 20]].concat();
+        assert_eq!(frame.bytes(0..frame.nbytes()).unwrap(), expected, "{layout:?}");
+    }
+}
+
 #[test]
 fn many_writers_lose_nothing() {
     let scratch = Scratch::new("many");

@@ -29,8 +29,8 @@ pub(crate) use options::Settings;
 pub use options::{FrameLayout, FrameOptions};
 pub use repair::{LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy};
 pub(crate) use sparse::INDEX_NAME;
-pub(crate) use verify::verify;
 pub use verify::{Damage, Verification};
+pub(crate) use verify::{check_when_read, verify};
 pub use version::FrameVersion;
 pub(crate) use version::is_frame;
 

@@ -2,7 +2,7 @@
 
 use super::Frame;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schunk::{Checks, SuperChunk};
+use crate::schunk::SuperChunk;
 
 /// What a verification has found.
 #[derive(Debug, Default)]
@@ -59,16 +59,24 @@ impl Frame {
         verify(&mut self.0)
     }
 
-    /// Makes every chunk that is read whole from now on be compared with its checksum, where there is one: a damaged one
-    /// is `ChecksumMismatch` then, and not whatever it decodes to. A change of the frame ends it.
+    /// From now on no data is given out of a chunk that has not been compared with its checksum, where there is one: a
+    /// damaged one is `ChecksumMismatch` then, and not whatever it decodes to. A change of the frame ends it.
+    ///
+    /// A chunk is compared whenever it is read whole. The first read of a part of it reads all of it for that; those that
+    /// follow read only what they need.
     ///
     /// # Errors
     /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks.
     pub fn check_when_read(&mut self) -> Result<()> {
-        self.0.store.fetch_hashes()?;
-        self.0.set_checks(Checks::Whole);
-        Ok(())
+        check_when_read(&mut self.0)
     }
+}
+
+/// Compares every chunk of `sc` before something of it is given out.
+pub(crate) fn check_when_read(sc: &mut SuperChunk) -> Result<()> {
+    sc.store.fetch_hashes()?;
+    sc.compare_when_read();
+    Ok(())
 }
 
 /// Decodes all chunks and metalayers of `sc` and compares all hashes that are kept.
@@ -82,9 +90,9 @@ pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
     // They are read all at once: if they are damaged, none is known.
     found.noting(None, sc.store.fetch_hashes())?;
     found.checksums = (0..sc.nchunks()).filter(|&index| sc.store.hash(index).is_some()).count();
-    let before = sc.set_checks(Checks::Whole);
+    let before = sc.compare_when_read();
     let result = verify_chunks(sc, &mut found);
-    sc.set_checks(before);
+    sc.compare_as_before(before);
     result?;
     for name in sc.vlmetalayers().names() {
         found.noting(None, sc.vlmetalayers().get(name))?;

@@ -5,7 +5,7 @@ use super::geometry::Geometry;
 use crate::chunk::{Chunk, Compressor, Options};
 use crate::error::{Result, error};
 use crate::exec::{Threads, lock};
-use crate::schunk::{Checks, Staged};
+use crate::schunk::Staged;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,9 +91,9 @@ impl NdArray {
     /// good.
     pub(super) fn encode(&mut self, geometry: &Geometry, count: usize, fill: &Fill<'_>) -> Result<Vec<Staged>> {
         self.sc.store.fetch_hashes()?;
-        let checks = self.sc.set_checks(Checks::Parts);
+        let before = self.sc.compare_when_read();
         let staged = self.encode_all(geometry, count, fill);
-        self.sc.set_checks(checks);
+        self.sc.compare_as_before(before);
         staged
     }
 

@@ -2,7 +2,7 @@
 
 use super::array::NdArray;
 use crate::error::Result;
-use crate::frame::{Verification, verify};
+use crate::frame::{Verification, check_when_read, verify};
 
 impl NdArray {
     /// Decodes all chunks and metalayers and compares all checksums, as [`Frame::verify`](crate::Frame::verify) does; the
@@ -12,5 +12,14 @@ impl NdArray {
     /// `Io` if the array cannot be read; damage is not an error but found.
     pub fn verify(&mut self) -> Result<Verification> {
         verify(self.super_chunk_mut())
+    }
+
+    /// From now on no item is given out of a chunk that has not been compared with its checksum, as
+    /// [`Frame::check_when_read`](crate::Frame::check_when_read) says. A change of the array ends it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_when_read(&mut self) -> Result<()> {
+        check_when_read(self.super_chunk_mut())
     }
 }

@@ -1,9 +1,9 @@
 //! Changing a super-chunk: adding, replacing, removing and reordering chunks, and writing into them.
 
+use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
 use super::store::{NewChunk, Slot, Source};
-use super::{Checks, SuperChunk};
 use crate::chunk::{Chunk, MAX_NBYTES, Options, Special, fill_chunk, fill_special};
 use crate::error::{Result, bail};
 use std::borrow::Cow;
@@ -317,12 +317,12 @@ impl SuperChunk {
 
     /// What is stored of a chunk, and its data, compared with its hash: what is made of damage gets a hash that calls it
     /// good.
-    fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
+    pub(super) fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
         self.store.fetch_hashes()?;
-        let checks = self.set_checks(Checks::Whole);
+        let before = self.compare_when_read();
         let stored = self.stored_chunk(index).map(|stored| stored.map(Cow::into_owned));
         let sound = stored.and_then(|stored| Ok((stored, self.decompress(index)?)));
-        self.set_checks(checks);
+        self.compare_as_before(before);
         sound
     }
 

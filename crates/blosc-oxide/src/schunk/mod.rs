@@ -3,6 +3,7 @@
 //! A [`SuperChunk`] does the same whether its chunks are in memory, in a file or in a directory: it asks a
 //! [`ChunkStore`] for their bytes, and tells it what to change.
 
+mod compared;
 mod edit;
 mod meta;
 mod read;
@@ -11,6 +12,7 @@ mod state;
 mod store;
 mod stream;
 
+pub(crate) use compared::Compared;
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
 pub(crate) use read::Parts;
@@ -55,7 +57,8 @@ pub struct SuperChunk {
     /// Where each chunk starts, and where the last one ends; only for chunks of different sizes.
     starts: OnceLock<Vec<u64>>,
     is_changed: bool,
-    checks: Checks,
+    /// The chunks that have been compared with their hashes; `None` if none is to be.
+    compared: Option<Compared>,
 }
 
 impl SuperChunk {
@@ -82,7 +85,7 @@ impl SuperChunk {
             idle: Mutex::default(),
             starts: OnceLock::new(),
             is_changed: false,
-            checks: Checks::None,
+            compared: None,
         }
     }
 
@@ -197,10 +200,15 @@ impl SuperChunk {
         &mut self.state.vlmetalayers
     }
 
-    /// Compares chunks with their hashes, as far as those have been fetched, until something is changed; which were
-    /// compared before.
-    pub(crate) fn set_checks(&mut self, checks: Checks) -> Checks {
-        std::mem::replace(&mut self.checks, checks)
+    /// From now on, and until something is changed, no data of a chunk is given out before all of the chunk was compared
+    /// with its hash, as far as hashes have been fetched. Returns which were compared before.
+    pub(crate) fn compare_when_read(&mut self) -> Option<Compared> {
+        self.compared.replace(Compared::none_of(self.nchunks()))
+    }
+
+    /// Goes on as before [`compare_when_read`](Self::compare_when_read).
+    pub(crate) fn compare_as_before(&mut self, compared: Option<Compared>) {
+        self.compared = compared;
     }
 
     /// What a declared size may make it allocate.
@@ -273,7 +281,7 @@ impl SuperChunk {
 
     /// Gets hold of the chunks before they are changed; whether they were not held before.
     pub(crate) fn begin(&mut self) -> Result<bool> {
-        self.checks = Checks::None;
+        self.compared = None;
         let begun = self.store.begin(self.is_changed)?;
         if let Some(state) = begun.state {
             self.replace_state(state);
@@ -324,7 +332,7 @@ impl SuperChunk {
 
     /// Becomes what another process has made of it.
     pub(crate) fn replace_state(&mut self, state: State) {
-        self.checks = Checks::None;
+        self.compared = None;
         self.options = state.options(&self.options);
         self.state = state;
         self.compressor = None;
@@ -355,16 +363,6 @@ impl SuperChunk {
         }
         self.compressor.as_mut().ok_or_else(|| error!(InvalidArgument, "there is no compressor"))
     }
-}
-
-/// Which chunks are compared with their hashes when they are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Checks {
-    None,
-    /// Those that are read whole.
-    Whole,
-    /// Also those of which a part is lent: all of such a chunk is read then.
-    Parts,
 }
 
 /// What it takes to read a chunk.

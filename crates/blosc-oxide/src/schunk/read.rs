@@ -2,7 +2,7 @@
 
 use super::state::ChunkSize;
 use super::store::Slot;
-use super::{Checks, Reader, SuperChunk};
+use super::{Reader, SuperChunk};
 use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
 use crate::error::{Error, Result, bail, error};
 use std::borrow::Cow;
@@ -249,20 +249,29 @@ impl SuperChunk {
 
     /// Compares a chunk that has been read whole with its hash, if that is wanted and known.
     fn check_hash(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        if self.checks == Checks::None { Ok(()) } else { self.store.compare(index, bytes) }
+        let Some(compared) = &self.compared else { return Ok(()) };
+        self.store.compare(index, bytes)?;
+        compared.mark(index);
+        Ok(())
+    }
+
+    /// Whether nothing of a stored chunk may be given out before all of it was compared with its hash.
+    fn is_to_be_compared(&self, index: usize) -> bool {
+        let is_new = self.compared.as_ref().is_some_and(|compared| !compared.has(index));
+        is_new && self.store.hash(index).is_some()
     }
 
     /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds. If that is
-    /// all of it, it is compared with its hash.
+    /// all of it, or the first of it, all of it is compared with its hash.
     fn load(&self, index: usize, wanted: &[Range<usize>], reader: &mut Reader) -> Result<usize> {
         let buffer = &mut reader.buffer;
         let read = self.store.read_head(index, HEAD_LEN, &mut buffer.bytes)?;
         let header = Header::parse(&buffer.bytes[..read])?;
         let expected = self.check_nbytes(index, &header)?;
         self.limits.check("a chunk", header.cbytes())?;
-        let is_all = wanted.iter().map(Range::len).sum::<usize>() >= expected;
+        let is_all = wanted.iter().map(Range::len).sum::<usize>() >= expected || self.is_to_be_compared(index);
         let whole = 0..header.nbytes();
-        let wanted = if header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
+        let wanted = if is_all || header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
         fetch(buffer, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
         if is_all {
             self.check_hash(index, Chunk::parse(&buffer.bytes)?.as_bytes())?;
@@ -282,10 +291,9 @@ impl SuperChunk {
         }
     }
 
-    /// Fills these ranges of `out` with the data of the chunk `index`; the rest is left as it is. Parts are not compared
-    /// with anything: whoever makes a new chunk of them takes the [stored one](Self::stored_chunk) too.
+    /// Fills these ranges of `out` with the data of the chunk `index`; the rest is left as it is.
     pub(crate) fn ranges_into(&self, index: usize, ranges: &[Range<usize>], out: &mut [u8]) -> Result<()> {
-        self.with_loaded(index, ranges, |parts| {
+        self.with_parts(index, ranges, |parts| {
             ranges.iter().try_for_each(|range| parts.read(range.start, &mut out[range.clone()]))
         })
     }
@@ -301,17 +309,6 @@ impl SuperChunk {
 
     /// Lends the chunk `index`, of which these ranges will be read.
     pub(crate) fn with_parts<T>(
-        &self,
-        index: usize,
-        wanted: &[Range<usize>],
-        action: impl FnOnce(&mut Parts<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let whole = 0..self.chunk_nbytes(index)?;
-        let wanted = if self.checks == Checks::Parts { std::slice::from_ref(&whole) } else { wanted };
-        self.with_loaded(index, wanted, action)
-    }
-
-    fn with_loaded<T>(
         &self,
         index: usize,
         wanted: &[Range<usize>],

@@ -36,15 +36,17 @@ impl SuperChunk {
         if !(1..=MAX_NBYTES).contains(&chunk_nbytes) {
             bail!(InvalidArgument, "chunks of {chunk_nbytes} bytes are asked for, they can have 1 to {MAX_NBYTES}");
         }
-        let before = self.nbytes();
-        self.fill_last(&mut data)?;
-        let workers = workers(&self.options.threads, usize::MAX, chunk_nbytes);
-        if workers == 1 {
-            self.append_one_by_one(data, chunk_nbytes)?;
-        } else {
-            self.append_several_at_once(data, chunk_nbytes, workers)?;
-        }
-        Ok(self.nbytes() - before)
+        self.edit(|sc| {
+            let before = sc.nbytes();
+            sc.fill_last(&mut data)?;
+            let workers = workers(&sc.options.threads, usize::MAX, chunk_nbytes);
+            if workers == 1 {
+                sc.append_one_by_one(data, chunk_nbytes)?;
+            } else {
+                sc.append_several_at_once(data, chunk_nbytes, workers)?;
+            }
+            Ok(sc.nbytes() - before)
+        })
     }
 
     fn fill_last(&mut self, data: &mut impl Read) -> Result<()> {
@@ -55,7 +57,7 @@ impl SuperChunk {
         if there >= size || self.state.vlblocks {
             return Ok(());
         }
-        let mut buffer = self.decompress(last)?;
+        let (_, mut buffer) = self.sound_chunk(last)?;
         let came = data.take((size - there) as u64).read_to_end(&mut buffer)?;
         if came > 0 { self.update(last, &buffer) } else { Ok(()) }
     }
