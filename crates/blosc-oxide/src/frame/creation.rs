@@ -4,7 +4,7 @@ use super::contiguous::Contiguous;
 use super::lock::{Hold, LockFile, check_unlocked};
 use super::options::{FrameLayout, FrameOptions};
 use super::sparse::Sparse;
-use super::{initial, lock_of, sync_name, with_lock};
+use super::{initial, lock_of, with_lock};
 use crate::error::Result;
 use crate::schunk::{ChunkStore, MemoryStore, State, SuperChunk};
 use crate::storage::{Directory, Durability, FileDirectory, FileStorage, Storage};
@@ -20,6 +20,8 @@ pub(crate) struct Creation {
 /// A path, and the lock of what is made there.
 struct At {
     path: PathBuf,
+    /// The directory that has its name.
+    parent: FileDirectory,
     lock: Option<LockFile>,
 }
 
@@ -42,7 +44,7 @@ impl Creation {
                 (Box::new(store.inspect_err(|_| drop(fs::remove_dir_all(path)))?), lock)
             }
         };
-        let at = Some(At { path: path.to_owned(), lock });
+        let at = Some(At { path: path.to_owned(), parent: parent_of(path), lock });
         Ok(Self { at, options }.with_store(store, state))
     }
 
@@ -75,7 +77,7 @@ impl Creation {
             self.abandon(sc);
             return Err(error);
         }
-        if let Some(At { path, lock }) = self.at.take() {
+        if let Some(At { path, lock, .. }) = self.at.take() {
             let store = std::mem::replace(&mut sc.store, Box::new(MemoryStore::default()));
             let (store, _) = with_lock((store, sc.state.clone()), lock, &path, true, &self.options);
             sc.store = store;
@@ -84,9 +86,9 @@ impl Creation {
     }
 
     /// Makes the name of the frame survive a loss of power, if its content does.
-    fn sync_name(&self) -> Result<()> {
-        match &self.at {
-            Some(At { path, .. }) if self.options.durability == Durability::Fsync => sync_name(path),
+    fn sync_name(&mut self) -> Result<()> {
+        match &mut self.at {
+            Some(At { parent, .. }) if self.options.durability == Durability::Fsync => Ok(parent.sync()?),
             _ => Ok(()),
         }
     }
@@ -107,5 +109,45 @@ impl Drop for Creation {
             FrameLayout::Contiguous => fs::remove_file(path),
             FrameLayout::Sparse => fs::remove_dir_all(path),
         };
+    }
+}
+
+/// The directory that a path is in.
+fn parent_of(path: &Path) -> FileDirectory {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    FileDirectory::new(parent.unwrap_or(Path::new(".")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Options;
+    use crate::error::ErrorKind;
+
+    // Elsewhere names last by themselves.
+    #[cfg(unix)]
+    #[test]
+    fn a_frame_whose_name_cannot_be_made_to_last_is_not_there() {
+        for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
+            let name = format!("blosc-oxide-name-{layout:?}-{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            let options = FrameOptions::new(Options::new(4)).layout(layout);
+            let (mut creation, mut sc) = Creation::at_path(&path, options).unwrap();
+            sc.append(&[7; 100]).unwrap();
+            assert!(path.exists());
+            creation.at.as_mut().unwrap().parent = FileDirectory::new(path.join("no such directory"));
+            let error = creation.finish(sc).map(drop).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Io, "{layout:?}: {error}");
+            assert!(!path.exists(), "{layout:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_frame_is_in_the_directory_before_it() {
+        let directory = |path| format!("{:?}", parent_of(Path::new(path)));
+        let expected = |path| format!("{:?}", FileDirectory::new(Path::new(path)));
+        assert_eq!(directory("a/b.b2frame"), expected("a"));
+        assert_eq!(directory("b.b2frame"), expected("."));
+        assert_eq!(directory("/b.b2frame"), expected("/"));
     }
 }

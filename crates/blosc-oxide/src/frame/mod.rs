@@ -346,12 +346,6 @@ impl Frame {
     }
 }
 
-/// Makes the name of a new file or directory survive a loss of power.
-fn sync_name(path: &Path) -> Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    Ok(FileDirectory::new(parent.unwrap_or(Path::new("."))).sync()?)
-}
-
 /// The chunks of an open frame, and the rest of it.
 type OpenStore = (Box<dyn ChunkStore>, State);
 
