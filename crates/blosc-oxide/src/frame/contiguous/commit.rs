@@ -1,0 +1,236 @@
+//! Commits: index and trailer go where nothing lives, and one write to the header makes them count.
+
+use super::Contiguous;
+use super::hashes::known_hashes;
+use crate::error::{Result, bail};
+use crate::frame::footer::Footer;
+use crate::frame::header::{self, FIXED_LEN};
+use crate::frame::index::{Entry, Packed};
+use crate::frame::places::Part;
+use crate::frame::trailer::Trailer;
+use crate::schunk::{Foreign, State};
+use std::ops::Range;
+
+/// A write of this size, aligned to it, happens wholly or not at all.
+const SECTOR: usize = 512;
+
+/// What a commit writes behind the chunks, and over the header.
+pub(super) struct Rendered {
+    pub(super) header: Vec<u8>,
+    pub(super) index: Packed,
+    pub(super) trailer: Trailer,
+    /// The hashes that go into the trailer, if this is not the index and the hashes that are known, but older ones.
+    pub(super) old_hashes: Option<Vec<u8>>,
+    /// Where index and trailer go.
+    pub(super) place: Range<u64>,
+}
+
+impl Contiguous {
+    pub(super) fn commit_guarded(&mut self, state: &State) -> Result<()> {
+        let old_len = self.header.len();
+        let new_len = header::write(state, 0, 0, false, false)?.len();
+        if self.is_new {
+            if new_len != old_len {
+                bail!(InvalidArgument, "the metalayers of a new frame are to be there before its first chunk");
+            }
+            let rendered = self.render(state, new_len)?;
+            self.publish_new(rendered)?;
+            let is_behind_chunks = self.places.live.start > new_len as u64;
+            if self.index.len() > 0 || !is_behind_chunks {
+                return Ok(());
+            }
+        }
+        if self.index.len() == 0 && new_len >= old_len {
+            return self.commit_without_chunks(state, new_len);
+        }
+        if new_len > old_len {
+            self.make_room(new_len)?;
+        }
+        if new_len == old_len {
+            let rendered = self.render(state, new_len)?;
+            return self.publish(rendered);
+        }
+        // Offsets count from the end of the header.
+        let entries: Vec<Entry> = self.index.entries()?.collect();
+        let shift = |offset: u64| offset + old_len as u64 - new_len as u64;
+        self.index.set(entries.iter().map(|entry| entry.map_place(shift)))?;
+        let result = self.render(state, new_len).and_then(|rendered| self.publish(rendered));
+        if self.header.len() == old_len {
+            self.index.set(entries.into_iter())?;
+        }
+        result?;
+        if self.index.len() == 0 { self.commit_without_chunks(state, new_len) } else { Ok(()) }
+    }
+
+    /// Commits a frame that has no chunks, and a header that is not shorter than it was. The trailer goes directly behind
+    /// the header: the reference looks for it there.
+    fn commit_without_chunks(&mut self, state: &State, header_len: usize) -> Result<()> {
+        let trailer = self.render_trailer(state)?;
+        let front = header_len as u64..(header_len + trailer.len()) as u64;
+        self.make_room(header_len + trailer.len())?;
+        let rendered = self.render_at(state, header_len, trailer, front)?;
+        self.publish(rendered)?;
+        self.cbytes = 0;
+        Ok(())
+    }
+
+    /// What is to be written if the frame is to be what the state and the index say.
+    pub(super) fn render(&mut self, state: &State, header_len: usize) -> Result<Rendered> {
+        let trailer = self.render_trailer(state)?;
+        let len = self.index.pack()?.len() + trailer.len();
+        let place = self.find_place(Some(Part::Index(self.index.version())), len as u64);
+        self.render_at(state, header_len, trailer, place)
+    }
+
+    pub(super) fn render_trailer(&mut self, state: &State) -> Result<Trailer> {
+        let hashes = if self.hashes.is_some() { Some(self.load_hashes()?) } else { None };
+        Trailer::new(state.vlmetalayers.chunks(), hashes)
+    }
+
+    fn render_at(&mut self, state: &State, header_len: usize, trailer: Trailer, place: Range<u64>) -> Result<Rendered> {
+        let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
+        let header = header::write(state, place.end, place.start - header_len as u64, false, has_vlmetalayers)?;
+        let index = self.index.pack()?;
+        Ok(with_fingerprint(Rendered { header, index, trailer, old_hashes: None, place }))
+    }
+
+    /// Where an index, perhaps one that has been written already, and a trailer go, `len` bytes together: behind all
+    /// chunks.
+    pub(super) fn find_place(&mut self, index: Option<Part>, len: u64) -> Range<u64> {
+        let start = self.places.take(index, len).unwrap_or(self.tail.end());
+        start..start + len
+    }
+
+    /// The first commit: everything but the header, then the header.
+    fn publish_new(&mut self, rendered: Rendered) -> Result<()> {
+        self.write_tail(&rendered)?;
+        self.flush()?;
+        self.sync()?;
+        self.write_first_header(&rendered.header)?;
+        self.committed(rendered);
+        self.is_new = false;
+        Ok(())
+    }
+
+    /// Writes the header of a new frame, everything else of which is there. The first sector is written last, and its
+    /// first byte after the others, so that a frame is there as a whole or not at all.
+    fn write_first_header(&mut self, header: &[u8]) -> Result<()> {
+        let (first_sector, rest) = header.split_at(header.len().min(SECTOR));
+        let (first_byte, others) = first_sector.split_at(1);
+        if !rest.is_empty() {
+            self.storage()?.write_at(SECTOR as u64, rest)?;
+            self.sync()?;
+        }
+        let storage = self.storage()?;
+        storage.write_at(1, others)?;
+        storage.write_at(0, first_byte)?;
+        self.sync()
+    }
+
+    /// Writes index and trailer, then the header.
+    pub(super) fn publish(&mut self, rendered: Rendered) -> Result<()> {
+        let Rendered { header, place, .. } = &rendered;
+        let is_whole = self.header.get(FIXED_LEN..) != header.get(FIXED_LEN..);
+        let changed = if is_whole { &header[..] } else { &header[..FIXED_LEN] };
+        self.write_tail(&rendered)?;
+        self.flush_with_footer(changed)?;
+        self.sync()?;
+        let base = self.base;
+        self.storage()?.write_at(base, changed)?;
+        self.sync()?;
+        let end = place.end;
+        self.committed(rendered);
+        if is_whole {
+            // Other programs may change the metalayers from now on, which must not be undone.
+            self.cut(end)?;
+        }
+        Ok(())
+    }
+
+    /// Writes index and trailer to their place.
+    fn write_tail(&mut self, rendered: &Rendered) -> Result<()> {
+        let Rendered { index, trailer, old_hashes, place, .. } = rendered;
+        let (before, after) = trailer.parts();
+        let known = std::mem::take(&mut self.hashes);
+        let (hashes, version) = match old_hashes {
+            Some(hashes) => (hashes.as_slice(), None),
+            None => known_hashes(&known),
+        };
+        let index_version = old_hashes.is_none().then(|| Part::Index(self.index.version()));
+        let parts =
+            [(index.bytes(), index_version), (before, None), (hashes, version.map(Part::Hashes)), (after, None)];
+        let written = self.write_parts(place.start, parts);
+        self.hashes = known;
+        written
+    }
+
+    /// Writes parts one after the other, to the end or to where nothing lives.
+    fn write_parts(&mut self, start: u64, parts: [(&[u8], Option<Part>); 4]) -> Result<()> {
+        let is_end = start == self.tail.end();
+        let mut at = start;
+        for (bytes, part) in parts {
+            let place = at..at + bytes.len() as u64;
+            at = place.end;
+            if is_end {
+                self.tail.push(bytes);
+            } else if !part.is_some_and(|part| self.places.holds(&place, part)) {
+                self.write_over(place.start, bytes)?;
+            }
+            if let Some(part) = part {
+                self.places.wrote(place, part);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes everything that is not yet written, and at the very end what is going to happen to the header.
+    fn flush_with_footer(&mut self, changed: &[u8]) -> Result<()> {
+        let len = Footer::len(changed.len()) as u64;
+        let last = self.places.footer.clone();
+        // The last footer has served its purpose, and is at the very end unless something has come after it.
+        let is_replaced = last.end == self.readable_end() && last.end - last.start >= len;
+        let start = if is_replaced { last.end - len } else { self.readable_end() };
+        self.places.footer = start..start + len;
+        if !is_replaced {
+            self.places.room.give(last);
+        }
+        let (old, vacancies) = (self.stored_start(changed.len())?, self.places.vacancies());
+        let footer = Footer { old, new: changed.to_vec(), vacancies, start }.to_bytes();
+        if start == self.tail.end() {
+            self.tail.push(&footer);
+            return self.flush();
+        }
+        self.flush()?;
+        let base = self.base;
+        self.storage()?.write_at(base + start, &footer)?;
+        self.limit = self.limit.max(start + len);
+        Ok(())
+    }
+
+    /// The first bytes of the frame as they are.
+    fn stored_start(&self, len: usize) -> Result<Vec<u8>> {
+        let mut start = self.header.clone();
+        let known = start.len();
+        start.resize(len, 0);
+        if len > known {
+            self.read_position(known as u64, &mut start[known..])?;
+        }
+        Ok(start)
+    }
+
+    /// Takes notice of a commit: what it has replaced is free.
+    pub(super) fn committed(&mut self, rendered: Rendered) {
+        self.header = rendered.header;
+        self.trailer = rendered.trailer;
+        self.foreign = Foreign::default();
+        self.index.set_committed(rendered.index);
+        self.places.moved(rendered.place);
+        self.places.committed_end = self.readable_end();
+    }
+}
+
+/// The same, with the fingerprint of what it is.
+pub(super) fn with_fingerprint(mut rendered: Rendered) -> Rendered {
+    rendered.trailer.put_fingerprint(&rendered.header, rendered.index.digest());
+    rendered
+}

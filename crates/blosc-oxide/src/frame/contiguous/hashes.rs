@@ -1,0 +1,64 @@
+//! The hashes of the chunks of a contiguous frame.
+
+use super::Contiguous;
+use crate::error::{ErrorKind, Result, bail};
+use crate::frame::checksums::{Hashes, StoredHashes};
+
+/// The hashes of the chunks, read when they are first needed.
+pub(super) enum KnownHashes {
+    Stored(StoredHashes),
+    Loaded(Hashes),
+}
+
+impl Contiguous {
+    pub(super) fn load_hashes(&mut self) -> Result<&mut Hashes> {
+        if let Some(KnownHashes::Stored(stored)) = &self.hashes {
+            let source = self.access.as_read();
+            let hashes = match stored.load(source, self.base, self.index.len(), self.settings.limits) {
+                // Another process has committed since, perhaps to where they were.
+                Err(error) if error.kind() != ErrorKind::Io && self.is_outdated()? => Hashes::unknown(self.index.len()),
+                result => result?,
+            };
+            self.hashes = Some(KnownHashes::Loaded(hashes));
+        }
+        match &mut self.hashes {
+            Some(KnownHashes::Loaded(hashes)) => Ok(hashes),
+            _ => bail!(InvalidArgument, "the frame has no checksums"),
+        }
+    }
+
+    /// Whether the stored header, or the fingerprint at the end of the trailer, is no longer the one that is known: after
+    /// several commits lengths can be what they were.
+    fn is_outdated(&self) -> Result<bool> {
+        let (_, known) = self.trailer.parts();
+        let (mut header, mut end) = (vec![0; self.header.len()], vec![0; known.len()]);
+        self.read_position(0, &mut header)?;
+        self.read_position(self.places.live.end - known.len() as u64, &mut end)?;
+        Ok(header != self.header || end != known)
+    }
+
+    /// The hashes of the committed trailer, which those that are known may no longer be.
+    pub(super) fn committed_hashes(&self) -> Result<Vec<u8>> {
+        let gap = self.trailer.gap();
+        let mut hashes = vec![0; gap.len()];
+        let trailer_at = self.places.live.end - self.trailer.len() as u64;
+        self.read_position(trailer_at + gap.start as u64, &mut hashes)?;
+        Ok(hashes)
+    }
+
+    /// Changes the list of hashes as the list of entries is changed.
+    pub(super) fn change_hashes(&mut self, change: impl FnOnce(&mut Hashes)) -> Result<()> {
+        if self.hashes.is_some() {
+            change(self.load_hashes()?);
+        }
+        Ok(())
+    }
+}
+
+/// The hashes to be written, and which version they are.
+pub(super) fn known_hashes(hashes: &Option<KnownHashes>) -> (&[u8], Option<u64>) {
+    match hashes {
+        Some(KnownHashes::Loaded(hashes)) => (hashes.as_bytes(), Some(hashes.version())),
+        _ => (&[], None),
+    }
+}

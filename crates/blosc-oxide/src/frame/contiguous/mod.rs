@@ -1,0 +1,410 @@
+//! A frame in one storage. Live bytes are never overwritten: what is new goes behind the end, and one write to the
+//! header makes it count.
+//!
+//! A frame on storage, after two commits (what is in brackets is dead):
+//!
+//! ```text
+//! header | chunks | [index, trailer, footer] | chunks | index | trailer | footer
+//!          ^--------------------- section ---------------^
+//! ```
+//!
+//! What is dead of indexes, trailers and footers is used again, by chunks and by later indexes: always by what comes to
+//! count with the next commit, while the committed one stays whole.
+
+mod commit;
+mod hashes;
+mod moves;
+mod reads;
+mod writes;
+
+use self::hashes::KnownHashes;
+use super::Settings;
+use super::arrange;
+use super::checksums::{self, Hashes, UNKNOWN};
+use super::footer::{self, Footer};
+use super::header::{self, FIXED_LEN};
+use super::index::{Entry, Index};
+use super::open::{self, Generation, Opened};
+use super::places::Places;
+use super::room::Room;
+use super::tail::Tail;
+use super::trailer::Trailer;
+use crate::error::{Result, bail};
+use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
+use crate::storage::{MemoryStorage, ReadAt, Storage};
+
+/// The shortest chunk that other readers accept in a frame.
+const MIN_CHUNK: usize = 32;
+
+/// What the frame is on.
+pub(super) enum Access {
+    Read(Box<dyn ReadAt>),
+    Write(Box<dyn Storage>),
+}
+
+impl Access {
+    fn as_read(&self) -> &dyn ReadAt {
+        match self {
+            Self::Read(source) => &**source,
+            Self::Write(storage) => &**storage,
+        }
+    }
+
+    fn as_write(&mut self) -> Result<&mut dyn Storage> {
+        match self {
+            Self::Write(storage) => Ok(&mut **storage),
+            Self::Read(_) => bail!(InvalidArgument, "the frame is open for reading only"),
+        }
+    }
+}
+
+/// The chunks of a contiguous frame.
+pub(super) struct Contiguous {
+    access: Access,
+    /// Where the frame starts in the storage.
+    base: u64,
+    settings: Settings,
+    /// Header and trailer as they were committed last.
+    header: Vec<u8>,
+    trailer: Trailer,
+    /// The index with all changes since then. Offsets count from the end of the committed header.
+    index: Index,
+    /// A hash for each chunk; `None` if the frame has none.
+    hashes: Option<KnownHashes>,
+    /// Bytes that are written but not yet handed to the storage; its end is where the next bytes go.
+    tail: Tail,
+    /// Where the last byte is that can be read; the tail ends there, or before it while chunks are moved to the front.
+    limit: u64,
+    places: Places,
+    /// What the chunks take, those included that no longer count.
+    cbytes: u64,
+    foreign: Foreign,
+    /// Whether nothing has been committed yet.
+    is_new: bool,
+    /// Whether everything that has been found on the storage survives a loss of power.
+    is_settled: bool,
+    is_poisoned: bool,
+}
+
+impl Contiguous {
+    /// Begins a frame on an empty storage: there is none before the first commit, which must not change the metalayers.
+    pub(super) fn begin_new(storage: Box<dyn Storage>, state: &State, settings: Settings) -> Result<Self> {
+        let header = header::write(state, 0, 0, false, false)?;
+        let start = header.len() as u64;
+        let store = Self {
+            access: Access::Write(storage),
+            base: 0,
+            settings,
+            header,
+            trailer: Trailer::default(),
+            index: Index::new(),
+            hashes: settings.checksums.then(|| KnownHashes::Loaded(Hashes::default())),
+            tail: Tail::new(start),
+            limit: start,
+            places: Places::new(start, new_room(settings.checksums)),
+            cbytes: 0,
+            foreign: Foreign::default(),
+            is_new: true,
+            is_settled: true,
+            is_poisoned: false,
+        };
+        if !store.access.as_read().is_empty()? {
+            bail!(InvalidArgument, "a frame is to be made where there is something already");
+        }
+        Ok(store)
+    }
+
+    /// Takes over a frame that has been opened.
+    pub(super) fn open(access: Access, base: u64, opened: Opened, settings: Settings) -> Result<(Self, State)> {
+        let Opened { generation, extent, state, index, header, trailer, integrity } = opened;
+        let can_write = matches!(access, Access::Write(_));
+        if can_write && (generation != Generation::Current || base > 0) {
+            bail!(Unsupported, "early frames, and frames inside a larger file, can only be read");
+        }
+        let foreign = integrity.foreign();
+        // What another program has changed since has hashes that no longer count.
+        let hashes = match (integrity.hashes, integrity.verdict) {
+            (Some(stored), Some(_)) => Some(KnownHashes::Stored(stored)),
+            _ if integrity.has_hashes => Some(KnownHashes::Loaded(Hashes::unknown(index.len()))),
+            _ => None,
+        };
+        let end = if can_write { access.as_read().len()?.max(extent.frame_len) } else { extent.frame_len };
+        let live = header.len() as u64 + extent.section_len..extent.frame_len;
+        let mut store = Self {
+            access,
+            base,
+            settings,
+            places: Places::opened(live, end, index.len() > 0, new_room(hashes.is_some())),
+            header,
+            trailer,
+            index,
+            hashes,
+            tail: Tail::new(end),
+            limit: end,
+            cbytes: extent.section_len,
+            foreign,
+            is_new: false,
+            is_settled: false,
+            is_poisoned: false,
+        };
+        if can_write {
+            store.guarded(|store| store.heal(integrity.is_recovered))?;
+        }
+        Ok((store, state))
+    }
+
+    /// Becomes what has been found on its storage.
+    fn become_opened(&mut self, opened: Opened) -> Result<State> {
+        let access = std::mem::replace(&mut self.access, Access::Read(Box::new(MemoryStorage::default())));
+        let (store, state) = Self::open(access, self.base, opened, self.settings)?;
+        *self = store;
+        Ok(state)
+    }
+
+    /// Finishes what a crash has left unfinished: puts the header back that was found torn, and cuts off a footer that
+    /// would undo what other programs do to metalayers. Takes over what the footer knows of the frame.
+    fn heal(&mut self, is_torn: bool) -> Result<()> {
+        let footer = footer::read(self.access.as_read(), self.base, self.settings.limits);
+        if is_torn {
+            let (base, header) = (self.base, self.header.clone());
+            self.storage()?.write_at(base, &header)?;
+            self.sync()?;
+        }
+        let Some(footer) = footer else { return Ok(()) };
+        if self.header.starts_with(&footer.new) {
+            let place = footer.start..footer.start + Footer::len(footer.new.len()) as u64;
+            self.places.believe(&footer.vacancies, self.header.len() as u64, place);
+        }
+        if footer.new.len() > FIXED_LEN { self.cut(footer.start) } else { Ok(()) }
+    }
+
+    /// Takes away everything from a position on.
+    fn cut(&mut self, position: u64) -> Result<()> {
+        let end = self.base + position;
+        self.storage()?.set_len(end)?;
+        self.tail = Tail::new(position);
+        self.limit = position;
+        self.places.cut(position);
+        Ok(())
+    }
+
+    /// Stores a chunk; its entry and its hash.
+    fn store(&mut self, chunk: NewChunk<'_>) -> Result<(Entry, u64)> {
+        self.check_writable()?;
+        match chunk {
+            NewChunk::Special(special) => Ok((Entry::Special(special), UNKNOWN)),
+            NewChunk::Bytes(bytes) => {
+                if bytes.len() < MIN_CHUNK {
+                    bail!(
+                        InvalidArgument,
+                        "a frame takes chunks of {MIN_CHUNK} bytes or more, this has {}",
+                        bytes.len()
+                    );
+                }
+                let position = self.guarded(|store| store.put_chunk(bytes))?;
+                self.cbytes += bytes.len() as u64;
+                let hash = if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN };
+                Ok((Entry::At(position - self.header.len() as u64), hash))
+            }
+        }
+    }
+
+    /// Gives back the room of chunks that no longer count, as far as they were stored since the last commit.
+    fn give_back(&mut self, gone: &[Entry]) -> Result<()> {
+        for offset in gone.iter().filter_map(|entry| entry.place()) {
+            let position = self.position_of(offset);
+            if position < self.places.committed_end {
+                continue;
+            }
+            let len = self.header_at_offset(offset)?.cbytes() as u64;
+            if position + len > self.tail.start() {
+                // What is not on the storage yet would be written over what comes there.
+                self.flush()?;
+            }
+            self.places.room.give(position..position + len);
+            self.cbytes = self.cbytes.saturating_sub(len);
+        }
+        Ok(())
+    }
+}
+
+/// Room that can be given some, if readers can tell that an index is being overwritten.
+fn new_room(has_fingerprint: bool) -> Room {
+    if has_fingerprint { Room::default() } else { Room::closed() }
+}
+
+impl ChunkStore for Contiguous {
+    fn nchunks(&self) -> usize {
+        self.index.len()
+    }
+
+    fn cbytes(&self) -> u64 {
+        self.cbytes
+    }
+
+    fn min_chunk(&self) -> usize {
+        MIN_CHUNK
+    }
+
+    fn slot(&self, index: usize) -> Result<Slot> {
+        Ok(match self.index.entry(index)? {
+            Entry::Special(special) => Slot::Special(special),
+            Entry::At(_) => Slot::Stored,
+        })
+    }
+
+    fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {
+        self.head(self.offset(index)?, len, out)
+    }
+
+    fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()> {
+        let at = self.position_of(self.offset(index)?).saturating_add(position as u64);
+        if at.saturating_add(out.len() as u64) > self.readable_end() {
+            bail!(Corrupt, "{} bytes at {at} are beyond the end of the frame at {}", out.len(), self.readable_end());
+        }
+        self.read_position(at, out)
+    }
+
+    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
+        *out = self.read_at_offset(self.offset(index)?)?;
+        Ok(())
+    }
+
+    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+        let (entry, hash) = self.store(chunk)?;
+        self.change_hashes(|hashes| hashes.insert(index, hash))?;
+        self.index.insert(index, entry)
+    }
+
+    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+        let (entry, hash) = self.store(chunk)?;
+        let gone = self.index.entry(index)?;
+        self.change_hashes(|hashes| hashes.replace(index, hash))?;
+        self.index.replace(index, entry)?;
+        self.guarded(|store| store.give_back(&[gone]))
+    }
+
+    fn remove(&mut self, index: usize) -> Result<()> {
+        self.check_writable()?;
+        let gone = self.index.entry(index)?;
+        self.change_hashes(|hashes| hashes.remove(index))?;
+        self.index.remove(index)?;
+        self.guarded(|store| store.give_back(&[gone]))
+    }
+
+    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
+        match self.store(NewChunk::Bytes(&chunk))? {
+            (Entry::At(entry), hash) => Ok(Staged::At { entry, hash }),
+            (Entry::Special(special), _) => Ok(Staged::Special(special)),
+        }
+    }
+
+    fn unstage(&mut self, staged: Staged) {
+        let Ok((entry, _)) = arrange::staged_entry(&staged) else { return };
+        // Room that is not given back does no harm; `compact` finds it.
+        let _ = self.guarded(|store| store.give_back(&[entry]));
+    }
+
+    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
+        self.check_writable()?;
+        let (entry, hash) = arrange::staged_entry(&staged)?;
+        let gone = self.index.entry(index)?;
+        self.change_hashes(|hashes| hashes.replace(index, hash))?;
+        self.index.replace(index, entry)?;
+        self.guarded(|store| store.give_back(&[gone]))
+    }
+
+    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
+        self.check_writable()?;
+        self.fetch_hashes()?;
+        let hashes = match &mut self.hashes {
+            Some(KnownHashes::Loaded(hashes)) => Some(hashes),
+            _ => None,
+        };
+        let gone = arrange::arrange(kept, &sources, &mut self.index, hashes)?;
+        self.guarded(|store| store.give_back(&gone))
+    }
+
+    fn commit(&mut self, state: &State) -> Result<()> {
+        self.guarded(|store| store.commit_guarded(state))
+    }
+
+    fn compact(&mut self, state: &State) -> Result<()> {
+        self.guarded(|store| store.compact_guarded(state))
+    }
+
+    fn fetch_hashes(&mut self) -> Result<()> {
+        if self.hashes.is_some() {
+            self.load_hashes()?;
+        }
+        Ok(())
+    }
+
+    fn hash(&self, index: usize) -> Option<u64> {
+        match &self.hashes {
+            Some(KnownHashes::Loaded(hashes)) => hashes.get(index),
+            _ => None,
+        }
+    }
+
+    fn compare(&self, index: usize, bytes: &[u8]) -> Result<()> {
+        checksums::check_chunk(self.hash(index), bytes)
+    }
+
+    fn foreign(&self) -> Foreign {
+        self.foreign
+    }
+
+    fn dead_bytes(&self) -> Result<u64> {
+        let all = self.readable_end().saturating_sub(self.header.len() as u64);
+        let tail = self.places.live.end - self.places.live.start;
+        Ok(all.saturating_sub(self.live_bytes()?).saturating_sub(tail))
+    }
+
+    fn has_hashes(&self) -> bool {
+        self.hashes.is_some()
+    }
+
+    fn position(&self, index: usize) -> Result<Option<u64>> {
+        Ok(match self.index.entry(index)? {
+            Entry::At(offset) => Some(self.base.saturating_add(self.position_of(offset))),
+            Entry::Special(_) => None,
+        })
+    }
+
+    fn header(&self) -> &[u8] {
+        &self.header
+    }
+
+    fn source(&self) -> Option<(&dyn ReadAt, u64)> {
+        Some((self.access.as_read(), self.base))
+    }
+
+    fn rollback(&mut self) -> Result<State> {
+        if self.is_poisoned {
+            bail!(Poisoned, "an earlier write has failed: open the frame again");
+        }
+        if self.is_new {
+            bail!(InvalidArgument, "nothing has been committed yet");
+        }
+        // Should this fail, the changes are still there, and must not be committed.
+        self.is_poisoned = true;
+        let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
+        self.become_opened(opened)
+    }
+
+    fn reload(&mut self) -> Result<Option<State>> {
+        if matches!(self.access, Access::Write(_)) {
+            return Ok(None);
+        }
+        let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
+        // After a compaction lengths can be what they were long ago.
+        if opened.header == self.header
+            && opened.trailer == self.trailer
+            && opened.index.committed() == self.index.committed()
+        {
+            return Ok(None);
+        }
+        self.become_opened(opened).map(Some)
+    }
+}

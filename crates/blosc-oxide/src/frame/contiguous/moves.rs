@@ -1,0 +1,139 @@
+//! Chunks that are moved: out of the way of a longer header, and together when a frame is compacted.
+
+use super::Contiguous;
+use super::commit::{Rendered, with_fingerprint};
+use crate::error::Result;
+use crate::frame::header;
+use crate::frame::index::{self, Entry};
+use crate::frame::tail::Tail;
+use crate::schunk::State;
+use std::collections::BTreeMap;
+
+impl Contiguous {
+    /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
+    pub(super) fn make_room(&mut self, header_len: usize) -> Result<()> {
+        let pending: Vec<Entry> = self.index.entries()?.collect();
+        let mut committed = self.index.committed_entries()?;
+        let room = (header_len - self.header.len()) as u64;
+        let places = committed.iter().chain(&pending).filter_map(|entry| entry.place());
+        let mut moved: Vec<u64> = places.filter(|&offset| offset < room).collect();
+        moved.sort_unstable();
+        moved.dedup();
+        self.places.reserve(header_len as u64);
+        self.tail.pad_to(header_len as u64);
+        let mut places = BTreeMap::new();
+        for from in moved {
+            let bytes = self.read_at_offset(from)?;
+            let position = self.push(&bytes)?;
+            self.places.chunks_end = position + bytes.len() as u64;
+            places.insert(from, position - self.header.len() as u64);
+        }
+        let moved = |entry: &Entry| match entry.place().and_then(|from| places.get(&from)) {
+            Some(&to) => Entry::At(to),
+            None => *entry,
+        };
+        committed.iter_mut().for_each(|entry| *entry = moved(entry));
+        self.publish_moved(&committed)?;
+        // The place of the old index is free now, but for what the header takes of it.
+        self.places.reserve(header_len as u64);
+        self.index.set(pending.iter().map(moved))
+    }
+
+    /// Commits the state that is committed already, with its chunks elsewhere.
+    fn publish_moved(&mut self, entries: &[Entry]) -> Result<()> {
+        let index = index::pack(entries.iter().copied())?;
+        let place = self.find_place(None, (index.len() + self.trailer.len()) as u64);
+        let header = header::with_lengths(&self.header, place.end, place.start - self.header.len() as u64)?;
+        let (trailer, old_hashes) = (self.trailer.clone(), Some(self.committed_hashes()?));
+        self.publish(with_fingerprint(Rendered { header, index, trailer, old_hashes, place }))
+    }
+
+    /// Moves all chunks together, twice: behind the end first, so that the front is dead and can be written.
+    pub(super) fn compact_guarded(&mut self, state: &State) -> Result<()> {
+        if self.index.len() == 0 {
+            self.commit_guarded(state)?;
+            return self.cut_behind_live();
+        }
+        let live = self.live_bytes()?;
+        // What is written to the front must not reach the copies behind the end; an index is never longer than this.
+        let index_len = index::max_packed_len(self.index.len());
+        // That of another program may be without hashes, and shorter.
+        let trailer_len = self.render_trailer(state)?.len();
+        let needed = (self.header.len() + index_len + trailer_len) as u64 + live;
+        if needed >= self.tail.end() {
+            return self.cut_behind_live();
+        }
+        self.places.forget_room();
+        self.move_chunks(state)?;
+        // Between the two the end is not where it seems to be: nothing else may be done then.
+        self.move_to_front(state).inspect_err(|_| self.is_poisoned = true)?;
+        self.cbytes = live;
+        self.sync()
+    }
+
+    /// Cuts off what is behind the frame: the footer, and room that there was.
+    fn cut_behind_live(&mut self) -> Result<()> {
+        self.cut(self.places.live.end)?;
+        self.sync()
+    }
+
+    /// Writes all chunks, which are behind the end, to directly behind the header, and cuts off the rest.
+    fn move_to_front(&mut self, state: &State) -> Result<()> {
+        self.limit = self.tail.end();
+        self.tail = Tail::new(self.header.len() as u64);
+        self.places.forget_room();
+        self.places.chunks_end = self.header.len() as u64;
+        self.move_chunks(state)?;
+        self.places.forget_room();
+        self.cut(self.tail.end())
+    }
+
+    /// Writes all chunks anew from the end on, in order, and commits that.
+    fn move_chunks(&mut self, state: &State) -> Result<()> {
+        let header_len = self.header.len() as u64;
+        let mut entries: Vec<Entry> = self.index.entries()?.collect();
+        for entry in &mut entries {
+            if let Entry::At(offset) = *entry {
+                let bytes = self.read_at_offset(offset)?;
+                *entry = Entry::At(self.push(&bytes)? - header_len);
+            }
+        }
+        self.places.chunks_end = self.tail.end();
+        self.index.set(entries.into_iter())?;
+        let rendered = self.render(state, self.header.len())?;
+        self.publish(rendered)
+    }
+
+    /// What the chunks take that count.
+    pub(super) fn live_bytes(&self) -> Result<u64> {
+        let offsets = self.index.entries()?.filter_map(|entry| entry.place());
+        offsets.map(|offset| self.header_at_offset(offset).map(|header| header.cbytes() as u64)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Compressor, Options};
+    use crate::frame::Settings;
+    use crate::limits::Limits;
+    use crate::schunk::{ChunkStore, NewChunk};
+    use crate::storage::{Durability, MemoryStorage};
+
+    #[test]
+    fn a_chunk_that_was_moved_counts_as_soon_as_that_is_committed() {
+        let options = Options::new(4);
+        let state = State::new(&options);
+        let settings = Settings { durability: Durability::None, checksums: true, limits: Limits::new() };
+        let mut store = Contiguous::begin_new(Box::new(MemoryStorage::default()), &state, settings).unwrap();
+        let chunk = Compressor::new(options).unwrap().compress(b"some data that lies behind the header").unwrap();
+        store.insert(0, NewChunk::Bytes(&chunk)).unwrap();
+        store.commit(&state).unwrap();
+        let before = store.offset(0).unwrap();
+        store.make_room(store.header.len() + 100).unwrap();
+        let offset = store.offset(0).unwrap();
+        assert!(offset > before);
+        // What follows may be refused, and the room of the chunk must not be given back then.
+        assert!(store.position_of(offset) < store.places.committed_end);
+    }
+}
