@@ -192,6 +192,28 @@ impl Encoding {
         self.shape.is_some() || self.chunks.is_some() || self.blocks.is_some()
     }
 
+    /// Whether the data is said to be other items than it says itself.
+    fn redescribes(&self) -> bool {
+        self.shape.is_some() || self.dtype.is_some()
+    }
+
+    /// Refuses options that mean nothing for a format: whoever gives one expects something of it.
+    fn check_meant_for(&self, format: FileFormat) -> Outcome {
+        let is_array = format == FileFormat::B2nd;
+        let unmet = [
+            ("--chunks", self.chunks.is_some() && !is_array, "is for b2nd"),
+            ("--blocks", self.blocks.is_some() && !is_array, "is for b2nd"),
+            ("--blp-version", self.blp_version.is_some() && format != FileFormat::Blp, "is for blp"),
+            ("--chunk-size", self.chunk_size.is_some() && format.is_chunk(), "is for files of several chunks"),
+        ];
+        match unmet.into_iter().find(|(_, is_unmet, _)| *is_unmet) {
+            Some((option, _, why)) => {
+                Err(Failure::usage(format!("{option} {why}, and the format is {}", format.name())))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Reads the metadata that was asked for.
     fn read_metadata(&self, format: FileFormat, metadata: &mut Metadata) -> Outcome {
         for (name, file) in &self.meta {
@@ -220,8 +242,12 @@ impl Encoding {
         global: &Global,
     ) -> Outcome<Recipe> {
         let threads = global.threads();
+        self.check_meant_for(format)?;
         self.read_metadata(format, &mut metadata)?;
         let array = self.array(&metadata, hints, nbytes)?;
+        if let Some(array) = array.as_ref().filter(|_| self.redescribes()) {
+            metadata.redescribe(array);
+        }
         let mut typesize = self.typesize(array.as_ref(), hints, sample);
         let is_ragged = nbytes.is_some_and(|nbytes| !nbytes.is_multiple_of(typesize as u64));
         if format == FileFormat::B2nd && is_ragged && array.is_none() && self.typesize.is_none() {
@@ -236,7 +262,7 @@ impl Encoding {
                 "items of type {dtype} have {itemsize} bytes, not {typesize}: leave --typesize out"
             )));
         }
-        if format == FileFormat::B2nd {
+        if format == FileFormat::B2nd || self.redescribes() {
             self.check_length(array.as_ref(), nbytes)?;
         }
         let codec = self.codec.unwrap_or_else(|| default_codec(hints.codec, format));
@@ -244,7 +270,7 @@ impl Encoding {
         let filters = self.filters(hints, format, typesize);
         let options = self.options(format, hints, typesize, codec, level, &filters, &threads);
         let (checksum, has_xxh3) = self.checksum(format, hints)?;
-        let chunk_size = self.chunk_size(format, hints, typesize);
+        let chunk_size = self.chunk_size(format, hints, typesize)?;
         let (chunks, blocks) = self.cells(hints);
         let version = self.blp_version;
         Ok(Recipe {
@@ -304,7 +330,13 @@ impl Encoding {
             return Ok(());
         }
         let message = format!("an array of {} bytes is described, there are {nbytes}", array.nbytes());
-        Err(if self.shape.is_some() { Failure::usage(message) } else { Failure::data(message + "; give its --shape") })
+        Err(match (&self.shape, &self.dtype) {
+            (None, _) => Failure::data(message + "; give its --shape"),
+            (Some(_), None) => {
+                Failure::usage(format!("{message}; its items are {}, unless --dtype says what", array.dtype()))
+            }
+            (Some(_), Some(_)) => Failure::usage(message),
+        })
     }
 
     fn typesize(&self, array: Option<&NumpyArray>, hints: &Hints, sample: &[u8]) -> usize {
@@ -378,10 +410,13 @@ impl Encoding {
         }
     }
 
-    fn chunk_size(&self, format: FileFormat, hints: &Hints, typesize: usize) -> usize {
+    fn chunk_size(&self, format: FileFormat, hints: &Hints, typesize: usize) -> Outcome<usize> {
+        if let Some(size) = self.chunk_size.filter(|size| !(1..=MAX_NBYTES).contains(size)) {
+            return Err(Failure::usage(format!("--chunk-size {size}: a chunk can hold 1 to {MAX_NBYTES} bytes")));
+        }
         let usual = if format == FileFormat::Blp { BLP_CHUNK_SIZE } else { CHUNK_SIZE };
         let size = self.chunk_size.or(hints.chunk_size).unwrap_or(usual).clamp(1, MAX_NBYTES);
-        (size - size % typesize).max(typesize)
+        Ok((size - size % typesize).max(typesize))
     }
 }
 

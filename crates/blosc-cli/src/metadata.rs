@@ -76,6 +76,13 @@ impl Metadata {
         }
     }
 
+    /// Takes another description in place of one that is there; a JSON text that says something else stays.
+    pub(crate) fn redescribe(&mut self, array: &NumpyArray) {
+        if self.json.is_none() || self.array().is_some() {
+            self.json = Some(array.to_json());
+        }
+    }
+
     /// The array that the metadata describes.
     pub(crate) fn array(&self) -> Option<NumpyArray> {
         self.json.as_deref().and_then(|json| NumpyArray::from_json(json).ok().flatten())

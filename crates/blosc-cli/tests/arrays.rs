@@ -198,3 +198,64 @@ fn nothing_is_appended_to_an_array_of_nothing() {
     let facts = String::from_utf8(run(&scratch, &["info", "--json", "none.b2nd"]).stdout).unwrap();
     assert!(facts.contains("\"shape\": [5, 0]"), "{facts}");
 }
+
+/// Formats that have a place for the type and shape of an array.
+const DESCRIBED: [&str; 7] = ["b2frame", "sframe", "b2nd", "blp", "packed", "frame-beta1", "frame-beta5"];
+
+#[test]
+fn a_description_on_the_command_line_is_kept_by_every_format_that_has_a_place_for_it() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(6000));
+    for format in DESCRIBED {
+        let command = ["c", "data.bin", format, "--format", format, "--shape", "60,100", "--dtype", "<i4"];
+        assert!(run(&scratch, &command).status.success(), "{format}");
+        let back = run(&scratch, &["d", format, "-", "--npy"]).stdout;
+        assert_eq!(back, npy("<i4", "(60, 100)", &ramp(6000)), "{format}");
+        let command = ["convert", format, "seen.blp", "--force", "--dtype", "<i2"];
+        assert!(run(&scratch, &command).status.success(), "{format}");
+        let back = run(&scratch, &["d", "seen.blp", "-", "--npy"]).stdout;
+        assert_eq!(back, npy("<i2", "(60, 200)", &ramp(6000)), "{format}, seen as something else");
+    }
+}
+
+#[test]
+fn a_shape_that_the_data_does_not_have_is_refused_for_every_format() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(6000));
+    for format in DESCRIBED {
+        let command = ["c", "data.bin", "out", "--format", format, "--shape", "60,99", "--dtype", "<i4"];
+        let line = assert_fails(&run(&scratch, &command), 2, format);
+        assert!(line.contains("an array of 23760 bytes is described, there are 24000"), "{format}: {line}");
+    }
+    let line = assert_fails(&run(&scratch, &["c", "data.bin", "out.b2nd", "--shape", "60,100"]), 2, "no type");
+    assert!(line.contains("its items are |u1, unless --dtype says what"), "{line}");
+    assert_eq!(scratch.names(), ["data.bin"]);
+}
+
+#[test]
+fn another_json_text_is_not_replaced_by_a_description() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(6000));
+    scratch.write("note.json", br#"{"note":1}"#);
+    let command = ["c", "data.bin", "out.blp", "--dtype", "<i4", "--meta", "metadata=note.json"];
+    assert!(run(&scratch, &command).status.success());
+    assert_eq!(run(&scratch, &["meta", "get", "out.blp", "metadata"]).stdout, br#"{"note":1}"#);
+}
+
+#[test]
+fn what_becomes_an_npy_file_is_called_so() {
+    let scratch = Scratch::new();
+    scratch.write("cube.npy", &npy("<i4", "(10, 20)", &ramp(200)));
+    assert!(run(&scratch, &["c", "cube.npy"]).status.success());
+    assert!(run(&scratch, &["c", "cube.npy", "plain.b2nd"]).status.success());
+    fs::remove_file(scratch.join("cube.npy")).unwrap();
+    for file in ["cube.npy.b2nd", "plain.b2nd"] {
+        assert!(run(&scratch, &["d", file, "--npy"]).status.success(), "{file}");
+    }
+    assert_eq!(scratch.names(), ["cube.npy", "cube.npy.b2nd", "plain.b2nd", "plain.npy"]);
+    assert!(run(&scratch, &["d", ".", "below", "--npy"]).status.success());
+    let mut names: Vec<_> =
+        fs::read_dir(scratch.join("below")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["cube.npy", "plain.npy"]);
+}

@@ -24,6 +24,47 @@ fn nothing_is_overwritten_without_force() {
 }
 
 #[test]
+fn an_option_that_means_nothing_for_the_format_is_refused() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    let cases: [(&[&str], &str); 9] = [
+        (&["out.b2frame", "--chunks", "10,10"], "--chunks is for b2nd, and the format is b2frame"),
+        (&["out.blp", "--blocks", "10"], "--blocks is for b2nd, and the format is blp"),
+        (&["out.b2frame", "--blp-version", "2"], "--blp-version is for blp, and the format is b2frame"),
+        (
+            &["out.b2chunk", "--chunk-size", "1K"],
+            "--chunk-size is for files of several chunks, and the format is chunk",
+        ),
+        (
+            &["out.blosc1", "--chunk-size", "1K"],
+            "--chunk-size is for files of several chunks, and the format is blosc1",
+        ),
+        (&["out.b2frame", "--chunk-size", "0"], "--chunk-size 0: a chunk can hold 1 to "),
+        (&["out.b2nd", "--chunk-size", "0"], "--chunk-size 0: a chunk can hold 1 to "),
+        (&["out.blp", "--chunk-size", "2G"], "--chunk-size 2147483648: a chunk can hold 1 to "),
+        (&["out.b2frame", "--checksum", "md5"], "--checksum md5: for b2frame it can be none or xxh3"),
+    ];
+    for (arguments, why) in cases {
+        let line = assert_fails(&run(&scratch, &[&["c", "data.bin"], arguments].concat()), 2, why);
+        assert!(line.contains(why), "{arguments:?}: {line}");
+    }
+    assert_eq!(scratch.names(), ["data.bin"]);
+}
+
+#[test]
+fn a_bloscpack_file_without_room_for_metadata_is_told_how_to_get_some() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(1000));
+    scratch.write("note.json", br#"{"note":1}"#);
+    assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
+    let line = assert_fails(&run(&scratch, &["meta", "set", "data.blp", "metadata", "{}"]), 2, "no room");
+    assert!(line.contains("`blosc convert --meta metadata=FILE` makes a file that has"), "{line}");
+    assert!(run(&scratch, &["convert", "data.blp", "new.blp", "--meta", "metadata=note.json"]).status.success());
+    assert!(run(&scratch, &["meta", "set", "new.blp", "metadata", "{}"]).status.success());
+    assert_eq!(run(&scratch, &["meta", "get", "new.blp", "metadata"]).stdout, b"{}");
+}
+
+#[test]
 fn force_does_not_remove_directories_of_other_things() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(1000));

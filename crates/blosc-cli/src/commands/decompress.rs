@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Decompress {
     /// The file to decompress; `-` is standard input
     input: PathBuf,
-    /// Where to write; `-` is standard output [default: INPUT without its extension]
+    /// Where to write; `-` is standard output [default: INPUT without its extension; with --npy, .npy follows]
     output: Option<PathBuf>,
     /// Only these bytes of the data, such as 0..1M
     #[arg(long, value_name = "A..B", value_parser = parse_range, conflicts_with = "slice")]
@@ -89,7 +89,7 @@ impl Decompress {
         tree.tell_left_alone(&self.input, "without an extension of a Blosc file", global);
         let jobs = tree.files.into_iter().map(|file| {
             let target = tree::place_below(&self.input, &file, self.output.as_deref());
-            Job { file, target: format::without_extension(&target).unwrap_or(target) }
+            Job { file, target: self.named(format::without_extension(&target).unwrap_or(target)) }
         });
         tree::each(&jobs.collect::<Vec<_>>(), global.thread_count(), global, |job, global| {
             self.run_file(&job.file, &job.target, global)
@@ -116,12 +116,22 @@ impl Decompress {
         if input::is_stream(&self.input) {
             return Ok(PathBuf::from("-"));
         }
-        format::without_extension(&self.input).ok_or_else(|| {
+        format::without_extension(&self.input).map(|target| self.named(target)).ok_or_else(|| {
             Failure::usage(format!(
                 "{}: its name has no extension of a Blosc file to leave out; give OUTPUT",
                 self.input.display()
             ))
         })
+    }
+
+    /// The name of a result that nobody has named: what is to be an .npy file is called so.
+    fn named(&self, target: PathBuf) -> PathBuf {
+        if !self.npy || is_npy_name(&target) {
+            return target;
+        }
+        let mut name = target.into_os_string();
+        name.push(".npy");
+        name.into()
     }
 
     /// Whether all the data is wanted as it is.
@@ -130,7 +140,7 @@ impl Decompress {
     }
 
     fn is_npy(&self, target: &Path) -> bool {
-        self.npy || target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+        self.npy || is_npy_name(target)
     }
 
     /// A Bloscpack file is read as it comes; everything else needs to be read here and there.
@@ -187,6 +197,10 @@ impl Decompress {
             Ok(array.slice_to(&picks, out)?)
         })
     }
+}
+
+fn is_npy_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
 /// What is known about the items before the file becomes its data.

@@ -125,8 +125,9 @@ fn set(path: &Path, name: &str, content: &[u8], is_fixed: bool, global: &Global)
     let place = path.display();
     match Opening::new(global).open(path)? {
         Source::Bloscpack(file) => {
+            let has_place = file.metadata().is_some();
             drop(file);
-            set_blp(path, name, content, global).at(place)
+            set_blp(path, name, content, has_place, global).at(place)
         }
         Source::Frame(_) => edit(path, name, global, |frame| {
             if frame.metalayers().get(name).is_some() {
@@ -147,9 +148,14 @@ fn set(path: &Path, name: &str, content: &[u8], is_fixed: bool, global: &Global)
     }
 }
 
-fn set_blp(path: &Path, name: &str, content: &[u8], global: &Global) -> Outcome {
+fn set_blp(path: &Path, name: &str, content: &[u8], has_place: bool, global: &Global) -> Outcome {
     if name != BLP_NAME {
         return Err(Failure::usage(format!("a Bloscpack file has one piece of metadata, called {BLP_NAME} here")));
+    }
+    if !has_place {
+        return Err(Failure::usage(format!(
+            "there is no room for metadata in it; `blosc convert --meta {BLP_NAME}=FILE` makes a file that has"
+        )));
     }
     let text = std::str::from_utf8(content).map_err(|_| Failure::usage("the metadata must be JSON"))?;
     let _alone = Alone::at(path)?;

@@ -50,13 +50,8 @@ fn verify(path: &Path, global: &Global) -> Outcome {
     let found = examine(source).in_data(&place)?;
     if found.damage.is_empty() {
         if !global.quiet {
-            let (nchunks, nbytes) = (found.nchunks, size::display(found.nbytes));
-            writeln!(
-                output::stdout()?,
-                "{}: good, {nchunks} chunks, {nbytes}, {}",
-                printable(&place),
-                found.checksums
-            )?;
+            let (chunks, nbytes) = (counted(found.nchunks, "chunk"), size::display(found.nbytes));
+            writeln!(output::stdout()?, "{}: good, {chunks}, {nbytes}, {}", printable(&place), found.checksums)?;
         }
         return Ok(());
     }
@@ -72,7 +67,7 @@ fn verify(path: &Path, global: &Global) -> Outcome {
 fn examine(source: Source) -> blosc_oxide::Result<Found> {
     match source.into_array()? {
         Ok(mut array) => {
-            let nbytes = array.super_chunk().nbytes();
+            let nbytes = array.nbytes();
             Ok(of_verification(&array.verify()?, nbytes))
         }
         Err(Source::Frame(mut frame)) => {
@@ -88,10 +83,15 @@ fn examine(source: Source) -> blosc_oxide::Result<Found> {
     }
 }
 
+/// How many there are of something.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn of_verification(found: &Verification, nbytes: u64) -> Found {
     let checksums = match found.checksums {
         0 => "no checksums".to_owned(),
-        count => format!("{count} checksums"),
+        count => counted(count as u64, "checksum"),
     };
     let damage = found.damage.iter().map(|damage| damage.error.to_string()).collect();
     Found { nchunks: found.chunks as u64, nbytes, checksums, damage }
