@@ -1,11 +1,14 @@
 //! How far long work has come: a line on the terminal, rewritten some times a second.
 
-use crate::input::{Bytes, Data};
+use crate::cli::Global;
+use crate::failure::{At, Outcome};
+use crate::input::{self, Bytes, Data};
 use crate::size;
+use crate::source::{Opening, Source};
 use crate::terminal;
 use blosc_oxide::ReadAt;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -25,6 +28,20 @@ pub(crate) struct Task {
     pub(crate) total: Option<u64>,
     /// The file that is written, whose length tells the ratio.
     pub(crate) compressed: Option<PathBuf>,
+}
+
+/// Opens the file at `path`, and shows how much of it has been read. A sparse frame is many files, which do not count.
+pub(crate) fn open_shown(path: &Path, verb: &'static str, global: &Global) -> Outcome<(Source, Progress)> {
+    let opening = Opening::new(global);
+    let place = input::shown(path);
+    let bytes = if path.is_dir() { None } else { Some(input::random(path)?) };
+    let total = bytes.as_ref().map(ReadAt::len).transpose().at(&place)?;
+    let progress = Progress::start(Task { verb, total, compressed: None }, global.shows_progress() && total.is_some());
+    let source = match bytes {
+        Some(bytes) => opening.open_bytes(progress.reading_bytes(bytes), &place)?,
+        None => opening.open(path)?,
+    };
+    Ok((source, progress))
 }
 
 /// Counts bytes and shows how many there were.
@@ -52,8 +69,13 @@ impl Progress {
 
     /// `data`, whose bytes count in either way of reading them.
     pub(crate) fn reading_data(&self, data: Data) -> Data {
-        let file = data.file.map(|file| -> Bytes { Box::new(self.reading(file)) });
+        let file = data.file.map(|file| self.reading_bytes(file));
         Data { reader: Box::new(self.reading(data.reader)), file }
+    }
+
+    /// `bytes`, which count when they are read.
+    fn reading_bytes(&self, bytes: Bytes) -> Bytes {
+        Box::new(self.reading(bytes))
     }
 
     /// `inner`, whose bytes count when they are written.

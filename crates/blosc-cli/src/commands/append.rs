@@ -6,6 +6,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat};
 use crate::input::{self, PlainFile};
 use crate::output::Output;
+use crate::progress::{Progress, Task};
 use crate::source::{Opening, Source};
 use blosc_oxide::bloscpack::{AppendOptions, append_to_file};
 use blosc_oxide::{FileStorage, ItemOrder, NdArray, NumpyArray, PackedWriter};
@@ -35,7 +36,10 @@ impl Append {
         if input::is_same_file(&self.file, &self.data)? {
             return Err(Failure::usage(format!("{place}: a file cannot be appended to itself; append a copy of it")));
         }
-        let data = PlainFile::open(&self.data)?;
+        let mut data = PlainFile::open(&self.data)?;
+        let task = Task { verb: "appending", total: data.nbytes, compressed: None };
+        let progress = Progress::start(task, global.shows_progress());
+        data.data = progress.reading_data(data.data);
         match source {
             Source::Frame(frame) if format::is_array(&frame) => {
                 drop(frame);

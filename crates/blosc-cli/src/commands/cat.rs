@@ -4,6 +4,7 @@ use crate::cli::Global;
 use crate::failure::{At, Outcome};
 use crate::input;
 use crate::output;
+use crate::progress::{Progress, Task};
 use crate::reading::Plain;
 use crate::source::Opening;
 use clap::Args;
@@ -22,7 +23,10 @@ impl Cat {
         for path in &self.files {
             let place = input::shown(path);
             let plain = Plain::new(Opening::new(global).open(path)?).in_data(&place)?;
-            plain.write_to(output::stdout()?).in_data(&place)?;
+            let total = Some(plain.nbytes().in_data(&place)?);
+            let progress =
+                Progress::start(Task { verb: "decompressing", total, compressed: None }, global.shows_progress());
+            plain.write_to(progress.writing(output::stdout()?)).in_data(&place)?;
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use crate::format::FileFormat;
 use crate::input::{self, Data};
 use crate::metadata::Metadata;
 use crate::output::{self, Output};
+use crate::progress::open_shown;
 use crate::reading::Plain;
-use crate::source::Opening;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ impl Convert {
         if !input::is_stream(&self.output) {
             output::check_free(&self.output, self.force)?;
         }
-        let source = Opening::new(global).open(&self.input)?;
+        let (source, progress) = open_shown(&self.input, "converting", global)?;
         let mut metadata = Metadata::of(&source).in_data(&place)?;
         let (facts, examined) = Facts::of(source).in_data(&place)?;
         if let Examined::Array(array) = &examined {
@@ -53,7 +53,9 @@ impl Convert {
         let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(facts.nbytes), global);
         let recipe = recipe.at(&place)?;
         warn_left_out(&recipe, &place, global);
-        if !self.copies(&examined, &recipe).in_data(&place)? {
+        let is_copied = self.copies(&examined, &recipe).in_data(&place)?;
+        drop(progress);
+        if !is_copied {
             let reader = Plain::from(examined).into_reader().in_data(&place)?;
             let target = Target { path: &self.output, is_forced: self.force, source: &self.input };
             write_target(&recipe, Data::stream(reader), &target, "converting", global).in_data(&place)?;

@@ -4,8 +4,9 @@ use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::input;
 use crate::output;
+use crate::progress::open_shown;
 use crate::size;
-use crate::source::{Opening, Source};
+use crate::source::Source;
 use crate::terminal::printable;
 use blosc_oxide::{Bloscpack, PackedSuperChunk, ReadAt, Verification};
 use clap::Args;
@@ -46,8 +47,9 @@ impl Verify {
 
 fn verify(path: &Path, global: &Global) -> Outcome {
     let place = input::shown(path);
-    let source = Opening::new(global).open(path)?;
+    let (source, progress) = open_shown(path, "verifying", global)?;
     let found = examine(source).in_data(&place)?;
+    drop(progress);
     if found.damage.is_empty() {
         if !global.quiet {
             let (chunks, nbytes) = (counted(found.nchunks, "chunk"), size::display(found.nbytes));
