@@ -6,9 +6,14 @@ mod common;
 use common::{assert_fails, blosc, blosc_with_input, for_each, good};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use testkit::golden::{Compat, Entry, Golden};
+use testkit::patience::Patience;
 use testkit::serde_json::{self, Value, json};
 use testkit::sha256_hex;
+
+/// What a damaged or hostile file may take, with the start of the program.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Layouts of Python that are no formats of ours, though some are frames inside.
 const PYTHON_KINDS: [&str; 11] = [
@@ -268,16 +273,16 @@ fn layouts_of_python_give_data_or_an_error() {
     for entry in golden.entries("blosc2").iter().filter(|entry| PYTHON_KINDS.contains(&entry.kind.as_str())) {
         let path = entry.path.as_ref().unwrap();
         if path.is_file() {
-            gives_data_or_one_line(path);
+            gives_data_or_one_line(&Patience::new(PATIENCE), path);
         }
     }
 }
 
-fn gives_data_or_one_line(path: &Path) {
+fn gives_data_or_one_line(patience: &Patience, path: &Path) {
     for command in ["decompress", "info", "verify"] {
         let mut arguments = vec![command.to_owned(), path.display().to_string()];
         arguments.extend((command == "decompress").then(|| "-".to_owned()));
-        let output = blosc(&arguments);
+        let output = patience.run(&arguments.join(" "), || blosc(&arguments));
         if !output.status.success() {
             assert_fails(&output, 1, &format!("{command} {}", path.display()));
         }
@@ -286,26 +291,31 @@ fn gives_data_or_one_line(path: &Path) {
 
 #[test]
 fn hostile_files_give_data_or_one_line() {
+    let patience = Patience::new(PATIENCE);
     for golden in Golden::all() {
-        for_each(&golden.entries("hostile"), |entry| gives_data_or_one_line(entry.path.as_ref().unwrap()));
+        for_each(&golden.entries("hostile"), |entry| gives_data_or_one_line(&patience, entry.path.as_ref().unwrap()));
     }
+    eprintln!("hostile files: {patience}");
 }
 
 /// The streaming reader sees the same.
 #[test]
 fn damaged_bloscpack_files_give_data_or_one_line() {
+    let patience = Patience::new(PATIENCE);
     for golden in Golden::all() {
         let directory = golden.root().join("bloscpack");
         let manifest: Value = serde_json::from_slice(&fs::read(directory.join("manifest.json")).unwrap()).unwrap();
         for_each(manifest["bad"].as_array().unwrap(), |entry| {
             let path = directory.join(entry["file"].as_str().unwrap());
-            gives_data_or_one_line(&path);
-            let output = blosc_with_input(["d", "-"], &fs::read(&path).unwrap());
+            gives_data_or_one_line(&patience, &path);
+            let name = format!("blosc d - < {}", path.display());
+            let output = patience.run(&name, || blosc_with_input(["d", "-"], &fs::read(&path).unwrap()));
             if !output.status.success() {
                 assert_fails(&output, 1, entry["file"].as_str().unwrap());
             }
         });
     }
+    eprintln!("damaged Bloscpack files: {patience}");
 }
 
 fn assert_decompresses(path: &Path, expected: &[u8]) {

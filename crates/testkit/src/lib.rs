@@ -4,12 +4,14 @@
 //! - [`formula`]: makes the plain bytes of those files from the formula in their manifest.
 //! - [`mutate`]: damaged copies of a file, and the seeded [`Rng`] behind them.
 //! - [`storage`]: a disk that crashes and fails, to see what is left.
+//! - [`patience`]: a second for what must not take long.
 //! - [`alloc`]: an allocator that counts, for tests that promise to allocate little or nothing.
 
 pub mod alloc;
 pub mod formula;
 pub mod golden;
 pub mod mutate;
+pub mod patience;
 mod rng;
 pub mod storage;
 

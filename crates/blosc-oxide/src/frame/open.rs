@@ -320,3 +320,59 @@ fn nchunks_by_size(state: &State) -> Option<usize> {
         ChunkSize::Variable => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::vacancies::Vacancies;
+    use super::*;
+    use std::io;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Bytes, and how many of them were asked for at once.
+    struct Watched {
+        bytes: Vec<u8>,
+        most: AtomicUsize,
+    }
+
+    impl ReadAt for Watched {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.bytes.len() as u64)
+        }
+
+        fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+            self.most.fetch_max(buffer.len(), Ordering::Relaxed);
+            self.bytes.read_at(position, buffer)
+        }
+    }
+
+    /// A torn header and `len` bytes more, with a copy of the header that claims to be `claimed` bytes long.
+    fn torn(claimed: u32, len: usize) -> Watched {
+        let (old, mut new) = (vec![0; FIXED_LEN], vec![1; FIXED_LEN]);
+        new[START_LEN - 4..START_LEN].copy_from_slice(&claimed.to_be_bytes());
+        let mut bytes = new.clone();
+        bytes[FIXED_LEN - 1] = 0;
+        bytes.resize(FIXED_LEN + len, 7);
+        let vacancies = Vacancies { chunks_end: 0, parts: Vec::new() };
+        let footer = footer::Footer { old, new, vacancies, start: bytes.len() as u64 };
+        bytes.extend(footer.to_bytes());
+        Watched { bytes, most: AtomicUsize::new(0) }
+    }
+
+    #[test]
+    fn a_torn_header_is_not_read_by_the_length_that_its_copy_claims() {
+        let limits = Limits::new().max_allocation(4 << 10);
+        for (claimed, len) in [(1 << 20, 0), (1 << 20, 2 << 20), (u32::MAX, 0), (0, 0)] {
+            let source = torn(claimed, len);
+            assert!(open(&source, 0, limits).is_err());
+            let most = source.most.into_inner();
+            assert!(most <= 4 << 10, "{claimed} bytes claimed, {most} read");
+        }
+    }
+
+    #[test]
+    fn a_torn_header_is_read_as_far_as_its_copy_says() {
+        let source = torn(3000, 4000);
+        assert!(open(&source, 0, Limits::new()).is_err());
+        assert_eq!(source.most.into_inner(), 3000 - FIXED_LEN);
+    }
+}
