@@ -8,7 +8,7 @@ use blosc_oxide::{
 const MOST_DIMS: usize = 4;
 const MOST_LENGTH: usize = 7;
 /// Arrays stay small, or an input would take too long.
-const MOST_ITEMS: usize = 2000;
+const MOST_ITEMS: usize = 100;
 
 /// An array as nothing but its items, in C order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +70,17 @@ impl Model {
     }
 }
 
+/// Lengths of axes for no more items than there may be.
+fn shape(input: &mut Input<'_>, ndim: usize) -> Vec<usize> {
+    let mut most = MOST_ITEMS;
+    let lengths = (0..ndim).map(|_| {
+        let length = input.below(MOST_LENGTH).min(most);
+        most /= length.max(1);
+        length
+    });
+    lengths.collect()
+}
+
 fn place(shape: &[usize], number: usize) -> Vec<usize> {
     let mut rest = number;
     let mut place = vec![0; shape.len()];
@@ -90,7 +101,7 @@ struct Trial<'a> {
 pub fn edits(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let ndim = input.below(MOST_DIMS + 1);
-    let shape: Vec<usize> = (0..ndim).map(|_| input.below(MOST_LENGTH)).collect();
+    let shape = shape(&mut input, ndim);
     let chunks: Vec<u64> = (0..ndim).map(|_| 1 + input.below(MOST_LENGTH) as u64).collect();
     let blocks: Vec<u64> = chunks.iter().map(|&chunk| 1 + input.below(chunk as usize) as u64).collect();
     let model = Model::from_fn(shape, |_| 0);
