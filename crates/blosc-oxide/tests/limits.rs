@@ -307,3 +307,15 @@ fn zeros_in_place_of_damaged_chunks_are_held_to_the_limit() {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::LimitExceeded);
     assert!(used.peak < 1 << 20, "{used:?}");
 }
+
+#[test]
+fn sizes_of_chunks_that_contradict_the_header_are_read_once() {
+    let bytes = include_bytes!("findings/sizes_that_contradict_the_header.b2frame");
+    let options = FrameOptions::new(Options::new(1).threads(Threads::serial()));
+    let mut frame = Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, options).unwrap();
+    assert_eq!(frame.nchunks(), 2500);
+    let (result, used) = CountingAllocator::on_this_thread(|| frame.verify());
+    assert_eq!(result.unwrap().damage.len(), 2500);
+    // Every header that is read is put somewhere: for each chunk all of them would be six million.
+    assert!(used.allocations < 100_000, "{used:?}");
+}

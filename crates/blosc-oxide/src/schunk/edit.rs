@@ -424,7 +424,11 @@ impl SuperChunk {
 
     /// Takes notice that a chunk of `nbytes`, or none, is in place of `chunks`, if it is known where chunks start.
     fn move_starts(&mut self, chunks: Range<usize>, nbytes: Option<usize>) {
-        let Some(starts) = self.starts.get_mut() else { return };
+        let Some(Ok(starts)) = self.starts.get_mut() else {
+            // Perhaps it can be told now.
+            self.starts = OnceLock::new();
+            return;
+        };
         let (start, end) = (starts[chunks.start], starts[chunks.end]);
         let new_end = start + nbytes.unwrap_or_default() as u64;
         for later in &mut starts[chunks.end..] {

@@ -54,8 +54,9 @@ pub struct SuperChunk {
     packed: Vec<u8>,
     /// Readers that are not in use.
     idle: Mutex<Vec<Reader>>,
-    /// Where each chunk starts, and where the last one ends; only for chunks of different sizes.
-    starts: OnceLock<Vec<u64>>,
+    /// Where each chunk starts, and where the last one ends; only for chunks of different sizes. Or why that cannot be
+    /// told, so that whoever asks for chunk after chunk does not look for it every time.
+    starts: OnceLock<Result<Vec<u64>>>,
     is_changed: bool,
     /// The chunks that have been compared with their hashes; `None` if none is to be.
     compared: Option<Compared>,

@@ -4,7 +4,7 @@ use super::state::ChunkSize;
 use super::store::Slot;
 use super::{Reader, SuperChunk};
 use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
-use crate::error::{Error, Result, bail, error};
+use crate::error::{Error, ErrorKind, Result, bail, error};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -361,11 +361,15 @@ impl SuperChunk {
 
     /// Where each chunk of a super-chunk with chunks of different sizes starts.
     fn starts(&self) -> Result<&[u64]> {
-        if let Some(starts) = self.starts.get() {
-            return Ok(starts);
-        }
-        let starts = self.find_starts()?;
-        Ok(self.starts.get_or_init(|| starts))
+        let known = match self.starts.get() {
+            Some(known) => known,
+            None => match self.find_starts() {
+                // What was not read this time may be the next.
+                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                found => self.starts.get_or_init(|| found),
+            },
+        };
+        known.as_deref().map_err(|error| Error::new(error.kind(), error.to_string()))
     }
 
     fn find_starts(&self) -> Result<Vec<u64>> {
