@@ -44,13 +44,6 @@ struct Piece {
 /// One axis of the new shape.
 type AxisPieces = Vec<Piece>;
 
-/// What a chunk of the new array is.
-enum Plan {
-    Old(usize),
-    Zeros,
-    Composed,
-}
-
 impl NdArray {
     /// Makes the array longer or shorter along any axis. Items that are new are zeros.
     ///
@@ -268,19 +261,20 @@ impl NdArray {
         self.check_chunks(&geometry)?;
         let old = self.geometry().clone();
         let kept = chunks_kept(&old, &geometry, axes);
-        let plans: Vec<Plan> = (kept..geometry.nchunks()).map(|number| plan(&old, &geometry, axes, number)).collect();
-        let composed = (kept..).zip(&plans).filter(|(_, plan)| matches!(plan, Plan::Composed));
-        let composed: Vec<u64> = composed.map(|(number, _)| number).collect();
+        let (mut sources, mut composed) = (Vec::with_capacity(size(geometry.nchunks() - kept)), Vec::new());
+        for number in kept..geometry.nchunks() {
+            let ready = ready_source(&old, &geometry, axes, number);
+            if ready.is_none() {
+                composed.push(number);
+            }
+            sources.push(ready.unwrap_or(Source::New(Staged::Special(Special::Zeros))));
+        }
         let staged = self.encode(&geometry, composed.len(), &|array, which, chunk, scratch| {
             compose(array, &geometry, axes, data, composed[which], chunk, scratch)
         })?;
-        let mut staged = staged.into_iter();
-        let sources = plans.into_iter().map(|plan| match plan {
-            Plan::Old(number) => Source::Old(number),
-            Plan::Zeros => Source::New(Staged::Special(Special::Zeros)),
-            Plan::Composed => Source::New(staged.next().unwrap_or(Staged::Special(Special::Zeros))),
-        });
-        let sources = sources.collect();
+        for (number, staged) in composed.into_iter().zip(staged) {
+            sources[size(number - kept)] = Source::New(staged);
+        }
         self.become_geometry(geometry, size(kept), sources)
     }
 }
@@ -315,22 +309,24 @@ fn pieces_in<'p>(pieces: &'p AxisPieces, span: &Range<u64>) -> impl Iterator<Ite
     })
 }
 
-/// Whether a chunk of the new array is one of the old ones, or nothing but zeros.
-fn plan(old: &Geometry, new: &Geometry, axes: &[AxisPieces], number: u64) -> Plan {
+/// Where a chunk of the new array comes from, if it is one of the old ones or nothing but zeros.
+fn ready_source(old: &Geometry, new: &Geometry, axes: &[AxisPieces], number: u64) -> Option<Source> {
     let spans = new.chunk_spans(number);
     let mut place = Vec::with_capacity(spans.len());
     let mut is_old = true;
     for ((axis, span), &chunk) in axes.iter().zip(&spans).zip(new.chunks()) {
         let mut pieces = pieces_in(axis, span);
         match (pieces.next(), pieces.next()) {
-            (Some(Piece { from: From::Zeros, .. }), None) => return Plan::Zeros,
+            (Some(Piece { from: From::Zeros, .. }), None) => {
+                return Some(Source::New(Staged::Special(Special::Zeros)));
+            }
             (Some(Piece { from: From::Old(first), .. }), None) if first.is_multiple_of(chunk) => {
                 place.push(first / chunk);
             }
             _ => is_old = false,
         }
     }
-    if is_old { Plan::Old(size(old.chunk_number(&place))) } else { Plan::Composed }
+    is_old.then(|| Source::Old(size(old.chunk_number(&place))))
 }
 
 /// Puts a chunk of the new array together.
