@@ -1,19 +1,18 @@
 //! Where chunks are and which bytes they hold, found by going from one to the next.
 
-use super::layout::{Cursor, Layout};
+use super::layout::{Layout, Walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::storage::ReadAt;
 use std::ops::Range;
 
-/// The first chunks of a file, as many as have been asked for so far.
+/// All chunks of a file, as far as they can be found.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<Entry>,
     /// How many bytes the chunks hold.
     nbytes: u64,
-    cursor: Cursor,
-    /// Why no more can be found.
+    /// Why there are no more.
     failure: Option<(ErrorKind, String)>,
 }
 
@@ -25,28 +24,26 @@ struct Entry {
 }
 
 impl Index {
-    /// One that knows no chunk yet.
-    pub(super) fn new(layout: &Layout) -> Self {
-        Self { entries: Vec::new(), nbytes: 0, cursor: Cursor::new(0, layout.chunks_at), failure: None }
-    }
-
-    /// Goes on until `count` chunks are known, or no more can be found.
-    pub(super) fn reach(&mut self, count: u64, layout: &Layout, source: &dyn ReadAt, limits: Limits) {
-        while self.nchunks() < count && self.failure.is_none() {
-            let Some(place) = self.cursor.step(layout, source) else { return };
-            let bytes = self.entries.len().saturating_mul(size_of::<Entry>());
-            let count = self.nchunks().saturating_add(1);
+    pub(super) fn build(layout: &Layout, source: &dyn ReadAt, limits: Limits) -> Self {
+        let mut index = Self { entries: Vec::new(), nbytes: 0, failure: None };
+        for place in Walk::new(layout, source) {
+            let bytes = index.entries.len().saturating_mul(size_of::<Entry>());
+            let count = index.nchunks().saturating_add(1);
             match limits.check("the list of all chunks", bytes).and(limits.check_chunks(count)).and(place) {
                 Ok(place) => {
-                    self.entries.push(Entry { at: place.at, start: self.nbytes });
-                    self.nbytes = self.nbytes.saturating_add(place.header.nbytes() as u64);
+                    index.entries.push(Entry { at: place.at, start: index.nbytes });
+                    index.nbytes = index.nbytes.saturating_add(place.header.nbytes() as u64);
                 }
-                Err(error) => self.failure = Some((error.kind(), error.to_string())),
+                Err(error) => {
+                    index.failure = Some((error.kind(), error.to_string()));
+                    break;
+                }
             }
         }
+        index
     }
 
-    /// Fails if a chunk could not be found.
+    /// Fails if not all chunks were found.
     pub(super) fn check(&self) -> Result<()> {
         match &self.failure {
             Some((kind, message)) => Err(Error::new(*kind, message.clone())),

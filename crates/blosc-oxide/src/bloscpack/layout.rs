@@ -174,47 +174,13 @@ impl Order {
     }
 }
 
-/// A place between two chunks, from which the next one is found.
-#[derive(Debug)]
-pub(super) struct Cursor {
-    index: u64,
-    at: u64,
-    order: Order,
-}
-
-impl Cursor {
-    /// Before chunk `index`, which starts at `at`.
-    pub(super) fn new(index: u64, at: u64) -> Self {
-        Self { index, at, order: Order::default() }
-    }
-
-    /// Finds the next chunk, by the sizes in the headers of those before; `None` behind the last one.
-    pub(super) fn step(&mut self, layout: &Layout, source: &dyn ReadAt) -> Option<Result<Place>> {
-        if self.is_over(layout) { None } else { Some(self.find(layout, source)) }
-    }
-
-    fn is_over(&self, layout: &Layout) -> bool {
-        match layout.header.nchunks() {
-            Some(nchunks) => self.index >= nchunks,
-            // Every writer writes at least one chunk, an empty one for no data.
-            None => self.at >= layout.len && self.index > 0,
-        }
-    }
-
-    fn find(&mut self, layout: &Layout, source: &dyn ReadAt) -> Result<Place> {
-        let place = layout.chunk_at(source, self.index, self.at)?;
-        self.order.admit(layout, self.index, &place.header)?;
-        self.index = self.index.saturating_add(1);
-        self.at = place.end;
-        Ok(place)
-    }
-}
-
-/// All chunks, one after the other.
+/// Goes from chunk to chunk by the sizes in their headers.
 pub(super) struct Walk<'a> {
     layout: &'a Layout,
     source: &'a dyn ReadAt,
-    cursor: Cursor,
+    index: u64,
+    at: u64,
+    order: Order,
 }
 
 impl<'a> Walk<'a> {
@@ -224,12 +190,28 @@ impl<'a> Walk<'a> {
 
     /// Goes on with chunk `index`, which starts at `at`.
     pub(super) fn resume(layout: &'a Layout, source: &'a dyn ReadAt, index: u64, at: u64) -> Self {
-        Self { layout, source, cursor: Cursor::new(index, at) }
+        Self { layout, source, index, at, order: Order::default() }
     }
 
     /// Where the next chunk starts, or where the last one has ended.
     pub(super) fn position(&self) -> u64 {
-        self.cursor.at
+        self.at
+    }
+
+    fn is_over(&self) -> bool {
+        match self.layout.header.nchunks() {
+            Some(nchunks) => self.index >= nchunks,
+            // Every writer writes at least one chunk, an empty one for no data.
+            None => self.at >= self.layout.len && self.index > 0,
+        }
+    }
+
+    fn step(&mut self) -> Result<Place> {
+        let place = self.layout.chunk_at(self.source, self.index, self.at)?;
+        self.order.admit(self.layout, self.index, &place.header)?;
+        self.index = self.index.saturating_add(1);
+        self.at = place.end;
+        Ok(place)
     }
 }
 
@@ -237,6 +219,6 @@ impl Iterator for Walk<'_> {
     type Item = Result<Place>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.cursor.step(self.layout, self.source)
+        if self.is_over() { None } else { Some(self.step()) }
     }
 }

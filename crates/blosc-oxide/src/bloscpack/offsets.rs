@@ -7,7 +7,7 @@
 )]
 
 use crate::bytes::le_i64;
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::storage::{ReadAt, read_exact};
 
 /// The length of an entry.
@@ -22,11 +22,12 @@ const PIECE: u64 = 8192;
 pub enum Offsets {
     /// There is none.
     Absent,
-    /// Its entries are -1: whoever wrote the file did not come to an end, or wrote to a pipe.
+    /// Its entries are -1: whoever wrote the file did not come to an end, or wrote to a pipe. Chunks are found by going
+    /// from one to the next.
     Unset,
-    /// Some of its entries are not where the chunks are. Nothing depends on them.
+    /// Its entries cannot be right. They are ignored, chunks are found by going from one to the next.
     Wrong,
-    /// Its entries are where the chunks are.
+    /// Its entries are used.
     Sane,
 }
 
@@ -85,6 +86,16 @@ impl Table {
         self.at.saturating_add(index.saturating_mul(ENTRY_LEN))
     }
 
+    /// The entry of one chunk.
+    pub(super) fn entry(&self, source: &dyn ReadAt, index: u64) -> Result<i64> {
+        let mut bytes = [0; 8];
+        if index >= self.entries {
+            bail!(InvalidArgument, "offset {index} is asked for, the table has {}", self.entries);
+        }
+        read_exact(source, self.entry_at(index), &mut bytes, "offsets")?;
+        Ok(i64::from_le_bytes(bytes))
+    }
+
     /// The first `count` entries, as they are.
     pub(super) fn stored(&self, source: &dyn ReadAt, count: u64) -> Result<Vec<i64>> {
         let mut entries = Vec::new();
@@ -95,24 +106,18 @@ impl Table {
         Ok(entries)
     }
 
-    /// Compares the entries of `nchunks` chunks with where they are. What is not known of one is not held against its entry.
-    pub(super) fn assess(
-        &self,
-        source: &dyn ReadAt,
-        nchunks: u64,
-        position: impl Fn(u64) -> Option<u64>,
-    ) -> Result<Offsets> {
+    /// Looks at the entries of `nchunks` chunks that start at `chunks_at` and take `min_len` bytes at the least.
+    pub(super) fn assess(&self, source: &dyn ReadAt, nchunks: u64, chunks_at: u64, min_len: u64) -> Result<Offsets> {
         if nchunks > self.entries {
             return Ok(Offsets::Wrong);
         }
+        let mut lowest = chunks_at;
         let (mut unset, mut sane) = (0_u64, true);
         self.scan(source, nchunks, |index, entry| {
-            sane &= match (u64::try_from(entry), position(index)) {
-                (Ok(entry), Some(at)) => entry == at,
-                (Ok(_), None) => true,
-                (Err(_), _) => false,
-            };
+            let position = u64::try_from(entry).ok();
+            sane &= position.is_some_and(|at| if index == 0 { at == chunks_at } else { at >= lowest });
             unset = unset.saturating_add(u64::from(entry == UNSET));
+            lowest = position.unwrap_or(u64::MAX).saturating_add(min_len);
             true
         })?;
         Ok(match (sane, unset) {
@@ -170,25 +175,21 @@ mod tests {
         (MemoryStorage::new(bytes), Table::new(8, entries.len() as u64))
     }
 
-    /// Chunks are at 100, 120 and 140, and the fourth cannot be found.
     fn assess(entries: &[i64], nchunks: u64) -> Offsets {
         let (source, table) = table(entries);
-        let places = [100, 120, 140];
-        table.assess(&source, nchunks, |index| places.get(usize::try_from(index).unwrap()).copied()).unwrap()
+        table.assess(&source, nchunks, 100, 16).unwrap()
     }
 
     #[test]
     fn entries_are_judged() {
-        assert_eq!(assess(&[100, 120, 140, -1], 3), Offsets::Sane);
-        assert_eq!(assess(&[100, 120, 140, 7], 4), Offsets::Sane);
-        assert_eq!(assess(&[], 0), Offsets::Sane);
+        assert_eq!(assess(&[100, 116, 200, -1], 3), Offsets::Sane);
         assert_eq!(assess(&[-1, -1, -1, -1], 3), Offsets::Unset);
-        assert_eq!(assess(&[100, -1, 140, -1], 3), Offsets::Wrong);
-        assert_eq!(assess(&[101, 120, 140], 3), Offsets::Wrong);
-        assert_eq!(assess(&[100, 120, 160], 3), Offsets::Wrong);
-        assert_eq!(assess(&[100, 140, 120], 3), Offsets::Wrong);
-        assert_eq!(assess(&[100, 120, 140, -7], 4), Offsets::Wrong);
-        assert_eq!(assess(&[100, 120], 3), Offsets::Wrong);
+        assert_eq!(assess(&[100, -1, 200, -1], 3), Offsets::Wrong);
+        assert_eq!(assess(&[101, 120, 200], 3), Offsets::Wrong);
+        assert_eq!(assess(&[100, 115, 200], 3), Offsets::Wrong);
+        assert_eq!(assess(&[100, 200, 150], 3), Offsets::Wrong);
+        assert_eq!(assess(&[100, 200, -7], 3), Offsets::Wrong);
+        assert_eq!(assess(&[100, 200], 3), Offsets::Wrong);
     }
 
     #[test]
@@ -207,11 +208,8 @@ mod tests {
     #[test]
     fn long_tables_are_read_in_pieces() {
         let entries: Vec<i64> = (0..20_000).map(|index| 100 + 16 * index).collect();
+        assert_eq!(assess(&entries, 20_000), Offsets::Sane);
         let (source, table) = table(&entries);
-        let assess = |step: u64| {
-            table.assess(&source, 20_000, |index| Some(step.saturating_mul(index).saturating_add(100))).unwrap()
-        };
-        assert_eq!((assess(16), assess(17)), (Offsets::Sane, Offsets::Wrong));
         assert_eq!(table.stored(&source, 30_000).unwrap(), entries);
         assert_eq!(unset_pieces(20_000).map(|piece| piece.len()).sum::<usize>(), 160_000);
     }

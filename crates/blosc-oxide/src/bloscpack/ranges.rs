@@ -153,7 +153,7 @@ impl<S: ReadAt> Bloscpack<S> {
     fn chunk_of(&self, at: u64) -> Result<u64> {
         match (self.layout.header.nchunks(), self.layout.header.chunk_size()) {
             (Some(_), Some(size)) => Ok(at / (size.max(1) as u64)),
-            _ => self.with_whole_index(|index| index.chunk_of(at)),
+            _ => Ok(self.whole_index()?.chunk_of(at)),
         }
     }
 
@@ -161,7 +161,7 @@ impl<S: ReadAt> Bloscpack<S> {
     fn chunk_start(&self, index: u64) -> Result<u64> {
         match (self.layout.header.nchunks(), self.layout.header.chunk_size()) {
             (Some(_), Some(size)) => Ok(index * size as u64),
-            _ => self.with_whole_index(|walked| walked.range(index).map_or(0, |range| range.start)),
+            _ => Ok(self.whole_index()?.range(index).map_or(0, |range| range.start)),
         }
     }
 

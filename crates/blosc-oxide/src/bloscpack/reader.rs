@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use super::offsets::{ENTRY_LEN, Offsets};
 use crate::chunk::Header;
 use crate::error::{Result, bail, error};
-use crate::exec::{Threads, lock};
+use crate::exec::Threads;
 use crate::limits::Limits;
 use crate::storage::{FileStorage, ReadAt};
 use std::path::Path;
@@ -63,8 +63,7 @@ pub struct Bloscpack<S = FileStorage> {
     pub(super) layout: Layout,
     pub(super) options: ReadOptions,
     offsets: OnceLock<Offsets>,
-    /// The chunks that have been found so far.
-    index: Mutex<Index>,
+    index: OnceLock<Index>,
     /// Workers that are not at work, with the memory they keep.
     pub(super) idle: Mutex<Option<Vec<Mutex<Worker>>>>,
 }
@@ -99,8 +98,7 @@ impl<S: ReadAt> Bloscpack<S> {
     pub fn with_options(storage: S, options: ReadOptions) -> Result<Self> {
         let source = Recovered::new(storage, options.limits)?;
         let layout = Layout::read(&source, options.limits)?;
-        let index = Mutex::new(Index::new(&layout));
-        Ok(Self { source, layout, options, offsets: OnceLock::new(), index, idle: Mutex::default() })
+        Ok(Self { source, layout, options, offsets: OnceLock::new(), index: OnceLock::new(), idle: Mutex::default() })
     }
 
     /// The header.
@@ -115,7 +113,7 @@ impl<S: ReadAt> Bloscpack<S> {
         self.layout.metadata.as_ref()
     }
 
-    /// What the table of offsets is worth: it is compared with where the chunks are, as far as they can be found.
+    /// What the table of offsets is worth.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -126,7 +124,8 @@ impl<S: ReadAt> Bloscpack<S> {
         let offsets = match (self.layout.table, self.layout.header.nchunks()) {
             (None, _) => Offsets::Absent,
             (Some(table), Some(nchunks)) => {
-                self.with_index(nchunks, |index| table.assess(&self.source, nchunks, |chunk| index.position(chunk)))?
+                let min_len = 16 + self.layout.header.checksum().len() as u64;
+                table.assess(&self.source, nchunks, self.layout.chunks_at, min_len)?
             }
             (Some(_), None) => Offsets::Unset,
         };
@@ -169,7 +168,7 @@ impl<S: ReadAt> Bloscpack<S> {
     pub fn nchunks(&self) -> Result<u64> {
         match self.layout.header.nchunks() {
             Some(nchunks) => Ok(nchunks),
-            None => self.with_whole_index(Index::nchunks),
+            None => self.whole_index().map(Index::nchunks),
         }
     }
 
@@ -179,7 +178,7 @@ impl<S: ReadAt> Bloscpack<S> {
     /// If that comes upon damage.
     pub fn nbytes(&self) -> Result<u64> {
         let (Some(nchunks), Some(chunk)) = (self.layout.header.nchunks(), self.layout.header.chunk_size()) else {
-            return self.with_whole_index(Index::nbytes);
+            return self.whole_index().map(Index::nbytes);
         };
         let Some(full) = nchunks.checked_sub(1) else { return Ok(0) };
         let last = match self.layout.header.last_chunk() {
@@ -230,33 +229,49 @@ impl<S: ReadAt> Bloscpack<S> {
         self.options.limits.check("the list of all offsets", bytes)
     }
 
-    /// Where a chunk is, found by going there from the last one that is known. An offset would be a shorter way; but only
-    /// this tells that no record lies between, and which bytes of the data the chunk holds.
+    /// Where a chunk is: by its offset if that can be right, else by going there. Where chunks may be of any size, only going
+    /// there tells which bytes of the data a chunk holds, and an offset that skips one would contradict that.
     pub(super) fn place(&self, index: u64) -> Result<Place> {
         if let Some(nchunks) = self.layout.header.nchunks()
             && index >= nchunks
         {
             bail!(InvalidArgument, "chunk {index} is asked for, the file has {nchunks}");
         }
-        let at = self.with_index(index.saturating_add(1), |walked| match walked.position(index) {
-            Some(at) => Ok(at),
+        if self.layout.header.chunk_size().is_some()
+            && self.offsets()? == Offsets::Sane
+            && let Some(place) = self.place_by_offset(index)?
+        {
+            return Ok(place);
+        }
+        let walked = self.index();
+        match walked.position(index) {
+            Some(at) => self.layout.chunk_at(&self.source, index, at),
             None => {
                 walked.check()?;
                 bail!(InvalidArgument, "chunk {index} is asked for, the file has {}", walked.nchunks());
             }
-        })?;
-        self.layout.chunk_at(&self.source, index, at)
+        }
     }
 
-    /// Lends what is known of the chunks, of the first `count` at least unless they cannot be found.
-    fn with_index<T>(&self, count: u64, action: impl FnOnce(&Index) -> T) -> T {
-        let mut index = lock(&self.index);
-        index.reach(count, &self.layout, &self.source, self.options.limits);
-        action(&index)
+    /// `None` if there is no good chunk where the offset says, or it does not end where the next one starts.
+    fn place_by_offset(&self, index: u64) -> Result<Option<Place>> {
+        let (Some(table), Some(nchunks)) = (self.layout.table, self.layout.header.nchunks()) else { return Ok(None) };
+        let Ok(at) = u64::try_from(table.entry(&self.source, index)?) else { return Ok(None) };
+        let Ok(place) = self.layout.chunk_at(&self.source, index, at) else { return Ok(None) };
+        if index + 1 == nchunks {
+            return Ok(Some(place));
+        }
+        let next = u64::try_from(table.entry(&self.source, index + 1)?);
+        Ok((next == Ok(place.end)).then_some(place))
     }
 
-    /// Lends what is known of all chunks.
-    pub(super) fn with_whole_index<T>(&self, action: impl FnOnce(&Index) -> T) -> Result<T> {
-        self.with_index(u64::MAX, |index| index.check().map(|()| action(index)))
+    pub(super) fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::build(&self.layout, &self.source, self.options.limits))
+    }
+
+    pub(super) fn whole_index(&self) -> Result<&Index> {
+        let index = self.index();
+        index.check()?;
+        Ok(index)
     }
 }
