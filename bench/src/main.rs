@@ -55,6 +55,7 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
         rows.push(row);
     });
     println!("\nhow many times as fast as C-Blosc2\n\n{}", report::table(&rows));
+    println!("every row that is slower than its goal lets one be\n\n{}", report::behind(&rows));
     for row in report::larger(&rows).iter().take(20) {
         println!("larger than C's: {} {:.3}", row.name, row.size.unwrap_or(1.0));
     }

@@ -33,6 +33,14 @@ impl Goal {
         })
     }
 
+    /// Its rows that are slower than any should be, the slowest first.
+    pub(crate) fn behind<'r>(&self, rows: &'r [Row]) -> Vec<&'r Row> {
+        let is_behind = |row: &&Row| (self.is_of)(row) && row.pair.ratio < self.worst - 0.005;
+        let mut behind: Vec<&Row> = rows.iter().filter(is_behind).collect();
+        behind.sort_by(|a, b| a.pair.ratio.total_cmp(&b.pair.ratio));
+        behind
+    }
+
     pub(crate) fn is_reached(&self, reached: &Reached) -> bool {
         // Two digits are what is shown.
         reached.mean >= self.mean - 0.005 && reached.worst >= self.worst - 0.005

@@ -33,6 +33,19 @@ pub(crate) fn table(rows: &[Row]) -> String {
     table
 }
 
+/// Every row that is slower than its goal lets one be.
+pub(crate) fn behind(rows: &[Row]) -> String {
+    let mut list = String::new();
+    for goal in GOALS {
+        let behind = goal.behind(rows);
+        if !behind.is_empty() {
+            let shown: Vec<String> = behind.iter().map(|row| format!("{} {:.2}", row.name, row.pair.ratio)).collect();
+            list.push_str(&format!("* {}, below {}: {}\n", goal.what, goal.worst, shown.join("; ")));
+        }
+    }
+    list
+}
+
 /// How much larger our chunks are, at the most: those of more than 1 %.
 pub(crate) fn larger(rows: &[Row]) -> Vec<&Row> {
     let mut larger: Vec<&Row> = rows.iter().filter(|row| row.size.is_some_and(|size| size > 1.01)).collect();

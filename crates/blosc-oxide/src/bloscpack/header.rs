@@ -17,7 +17,7 @@ pub(super) const V1_LEN: usize = 16;
 /// The length of a header of any later version.
 pub(super) const LEN: usize = 32;
 /// What stands for a number that is not known.
-const UNKNOWN: i64 = -1;
+const UNKNOWN: i32 = -1;
 
 const HAS_OFFSETS: u8 = 0x01;
 const HAS_METADATA: u8 = 0x02;
@@ -296,7 +296,7 @@ impl FileHeader {
 fn size(what: &str, stored: i32) -> Result<Option<usize>> {
     match usize::try_from(stored) {
         Ok(size) => Ok(Some(size)),
-        Err(_) if i64::from(stored) == UNKNOWN => Ok(None),
+        Err(_) if stored == UNKNOWN => Ok(None),
         Err(_) => bail!(Corrupt, "header: {what} is {stored}, it can be -1 or more"),
     }
 }
@@ -304,7 +304,7 @@ fn size(what: &str, stored: i32) -> Result<Option<usize>> {
 fn count(what: &str, stored: i64) -> Result<Option<u64>> {
     match u64::try_from(stored) {
         Ok(count) => Ok(Some(count)),
-        Err(_) if stored == UNKNOWN => Ok(None),
+        Err(_) if stored == i64::from(UNKNOWN) => Ok(None),
         Err(_) => bail!(Corrupt, "header: {what} is {stored}, it can be -1 or more"),
     }
 }
@@ -328,12 +328,11 @@ fn room(version: Version, nchunks: Option<u64>, stored: i64) -> Result<u64> {
 }
 
 fn stored_size(size: Option<usize>) -> [u8; 4] {
-    let unknown = i32::try_from(UNKNOWN).unwrap_or(-1);
-    size.and_then(|size| i32::try_from(size).ok()).unwrap_or(unknown).to_le_bytes()
+    size.and_then(|size| i32::try_from(size).ok()).unwrap_or(UNKNOWN).to_le_bytes()
 }
 
 fn stored_count(count: Option<u64>) -> [u8; 8] {
-    count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN).to_le_bytes()
+    count.and_then(|count| i64::try_from(count).ok()).unwrap_or(i64::from(UNKNOWN)).to_le_bytes()
 }
 
 #[cfg(test)]
@@ -442,12 +441,14 @@ mod tests {
         let second = FileHeader::later(Version::V2, Checksum::Crc32, 4, true, false).with_counts(sizes, Some(2), 7);
         assert_eq!((second.max_app_chunks(), second.sizes(), second.table_entries()), (0, sizes, Some(2)));
         assert_eq!(FileHeader::parse(&second.to_bytes()).unwrap(), second);
+        assert_eq!((second.version(), second.checksum(), second.has_metadata()), (Version::V2, Checksum::Crc32, false));
         let mut metadata = second.to_bytes();
         metadata[5] = 2;
         let error = FileHeader::parse(&metadata).unwrap_err();
         assert_eq!(error.to_string(), "header: options are 0x02, version 2 knows 0x01");
         let first = FileHeader::v1(None).with_counts(sizes, Some(2), 7);
         assert_eq!((first.sizes(), first.max_app_chunks(), first.nchunks()), (Sizes::default(), 0, Some(2)));
+        assert_eq!((first.version(), both.version()), (Version::V1, Version::V3));
         assert!(is_bloscpack(&first.to_bytes()) && !is_bloscpack(b"blp"));
     }
 }

@@ -7,7 +7,7 @@ use super::special;
 use super::view::Chunk;
 use crate::codec::{Codec, CodecContext, CodecPlugin, DecodeDict, DecodeState, Decoding, missing};
 use crate::error::{Error, Result, bail};
-use crate::exec::{Threads, lock};
+use crate::exec::{Threads, fill_parts, lock};
 use crate::filter::{BlockPlace, Element, Stages};
 use crate::limits::Limits;
 use blosc_kernels::copy::copy;
@@ -136,9 +136,10 @@ impl Decompressor {
             bail!(OutputTooSmall, "the chunk holds {nbytes} bytes, the output has room for {}", out.len());
         };
         if let Some(special) = header.special() {
-            special::fill(header, special, chunk.as_bytes(), 0, out);
+            fill_parts(&self.threads, out, |at, part| special::fill(header, special, chunk.as_bytes(), at, part));
         } else if header.is_memcpyed() {
-            copy(&chunk.as_bytes()[header.header_len()..], out);
+            let stored = &chunk.as_bytes()[header.header_len()..];
+            fill_parts(&self.threads, out, |at, part| copy(&stored[at..at + part.len()], part));
         } else {
             self.decode(chunk, &|_| true, out)?;
         }

@@ -14,7 +14,7 @@ use super::{blosc1, tuning};
 use crate::bytes::put_le_i32;
 use crate::codec::{Codec, CodecContext, EncodeDict, EncodeState, Encoding};
 use crate::error::{Error, Result, bail};
-use crate::exec::lock;
+use crate::exec::{copy_pairs, fill_parts, lock};
 use crate::filter::{BlockPlace, Element, Stages, id as filter_id};
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::{is_zero, repeated_byte};
@@ -346,7 +346,8 @@ impl Compressor {
             (Stored::WithoutTrying, Format::Blosc2) => flag::EXTENDED,
             _ => self.flags(layout),
         };
-        copy(data, &mut out[layout.header_len..]);
+        let body = &mut out[layout.header_len..];
+        fill_parts(&self.options.threads, body, |at, part| copy(&data[at..at + part.len()], part));
         self.finish(layout, flags | flag::MEMCPYED, 0, layout.header_len + data.len(), out)
     }
 
@@ -448,13 +449,19 @@ impl Packer<'_> {
         if !self.pack_into_slots(threads, &workers[..count], slots, slot_lens)? {
             return Ok(None);
         }
-        let mut at = self.streams_at;
-        for (index, (slot, &len)) in slots.chunks(self.layout.slot_len()).zip(slot_lens.iter()).enumerate() {
-            self.put_start(index, at, out);
-            copy(&slot[..len], &mut out[at..at + len]);
-            at += len;
+        let mut end = self.streams_at;
+        for (index, len) in slot_lens.iter().enumerate() {
+            self.put_start(index, end, out);
+            end += len;
         }
-        Ok(Some(at))
+        let mut rest = &mut out[self.streams_at..end];
+        let pairs = slots.chunks(self.layout.slot_len()).zip(slot_lens.iter()).map(|(slot, &len)| {
+            let (block, after) = std::mem::take(&mut rest).split_at_mut(len);
+            rest = after;
+            (&slot[..len], block)
+        });
+        copy_pairs(threads, end - self.streams_at, pairs);
+        Ok(Some(end))
     }
 
     /// From this length on, storing the data as it is is no worse.

@@ -583,6 +583,7 @@ mod tests {
         assert_eq!((header.cbytes(), header.header_len(), header.is_extended()), (100, 32, true));
         let short = Header::parse(&blosc1(0x31).to_bytes()).unwrap();
         assert_eq!((short.version(), short.header_len(), short.is_extended()), (2, 16, false));
+        assert_eq!(parse(Fields { codec_version: 7, ..blosc2() }).unwrap().codec_version(), 7);
         assert_eq!(header.pipeline().to_string(), "shuffle");
     }
 
@@ -624,10 +625,24 @@ mod tests {
         assert_eq!(special(2, 1000, 32).unwrap().special(), Some(Special::NaN));
         assert!(special(2, 1001, 32).is_err());
         assert_eq!(special(3, 1000, 42).unwrap().special(), Some(Special::Value));
-        assert!(special(3, 1000, 32).is_err());
+        let none = special(3, 1000, 32).unwrap_err().to_string();
+        assert_eq!(none, "chunk header: a repeated value is announced, but none follows");
         assert!(special(3, 1000, 35).is_err());
         assert_eq!(special(4, 1000, 32).unwrap().special(), Some(Special::Uninit));
         assert!(special(5, 1000, 32).is_err());
+    }
+
+    #[test]
+    fn each_special_value_has_the_code_that_it_is_read_by() {
+        assert_eq!(Special::from_code(0).unwrap(), None);
+        for (code, special) in (1..).zip([Special::Zeros, Special::NaN, Special::Value, Special::Uninit]) {
+            assert_eq!((special.code(), Special::from_code(code).unwrap()), (code, Some(special)));
+        }
+    }
+
+    #[test]
+    fn the_longest_chunk_leaves_room_for_its_header() {
+        assert_eq!(MAX_NBYTES, 2_147_483_615);
     }
 
     #[test]
@@ -751,6 +766,8 @@ mod tests {
         let old = |typesize, nbytes| Fields { typesize, nbytes, blocksize: nbytes, ..blosc1(0x21) };
         assert!(is_split(old(4, 1000)));
         assert!(!is_split(old(17, 17_000)));
+        let alpha = Fields { version: 3, typesize: 17, nbytes: 17_000, blocksize: 17_000, ..blosc2() };
+        assert!(is_split(Fields { flags: 0x25, ..alpha }) && !is_split(alpha));
         assert!(!is_split(Fields { flags: 0x31, ..old(4, 1000) }));
     }
 }

@@ -1,10 +1,12 @@
 //! "Run this job on n workers": serially, on rayon's current pool, or on the caller's own threads.
 
 mod ordered;
+mod parts;
 #[cfg(feature = "threads")]
 mod pool;
 
 pub(crate) use ordered::ordered;
+pub(crate) use parts::{copy_pairs, fill_parts};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
