@@ -63,7 +63,7 @@ impl<'a> Bits<'a> {
         value
     }
 
-    /// The byte of the stream that the next bit is in, or would be.
+    /// The first byte of the stream of which no bit was taken.
     pub(super) fn position(&self) -> Result<usize, InflateError> {
         let position = self.next - (self.count / 8) as usize;
         if position > self.src.len() { Err(self.cut()) } else { Ok(position) }

@@ -1,13 +1,18 @@
 //! Workers on rayon's current pool, the caller being one of them.
 
+use super::ordered;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The process whose global rayon pool has been used: the threads of that pool do not exist in a forked child.
 static POOL_OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// How many threads the current pool has; 1 when its threads are gone after a `fork()`.
+/// How many threads the current pool has; 1 when its threads are gone after a `fork()`, and on a thread of the pool that must
+/// not wait for others.
 pub(super) fn threads() -> usize {
     let inside_a_pool = rayon::current_thread_index().is_some();
+    if inside_a_pool && ordered::is_worker() {
+        return 1;
+    }
     if inside_a_pool || owns_global_pool() { rayon::current_num_threads() } else { 1 }
 }
 
