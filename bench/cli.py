@@ -7,7 +7,7 @@ python-blosc2 does the same work: it reads the file, compresses it with the same
 of threads into a frame, and back. zstd and lz4 are given the same file with its bytes shuffled already, block by block, so that
 they reach a comparable ratio; the time that shuffling took is not counted for them.
 
-Of each program the best round counts: the host of a virtual machine may take back memory that is free, and whoever needs it next then
+The best round is shown, and the median behind it: the host of a virtual machine may take back memory that is free, and whoever needs it next then
 spends up to three times as long in the kernel. Who goes first changes with every round.
 
 Needs numpy and blosc2 for the Python that runs it, and the programs zstd and lz4.
@@ -17,6 +17,7 @@ import argparse
 import os
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -150,7 +151,8 @@ def measure(group, rounds, nbytes, out):
 
 def cell(found, nbytes):
     clock, processors = min(found)
-    return f"{clock:.2f} s, {nbytes / clock / 1e6:.0f} MB/s | {processors:.2f} s"
+    median = statistics.median(clock for clock, _ in found)
+    return f"{clock:.2f} s ({median:.2f}), {nbytes / clock / 1e6:.0f} MB/s | {processors:.2f} s"
 
 
 def startup(blosc, packed):
@@ -170,7 +172,7 @@ def main():
     try:
         plain = os.path.join(work, "data.bin")
         make_data(plain, arguments.size, os.path.join(work, "shuffled.bin"))
-        print(f"{arguments.size} bytes, {arguments.threads} threads, the best of {arguments.rounds} rounds\n")
+        print(f"{arguments.size} bytes, {arguments.threads} threads, the best of {arguments.rounds} rounds, the median in brackets\n")
         print("| program | ratio | compress | processors | decompress | processors |\n|---|---|---|---|---|---|", flush=True)
         for group in contenders(arguments, work):
             measure(group, arguments.rounds, arguments.size, os.path.join(work, "out.bin"))
