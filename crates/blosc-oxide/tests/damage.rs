@@ -2,8 +2,8 @@
 //! own, and a file that is missing does not hide what else is wrong.
 
 use blosc_oxide::{
-    ArrayOptions, Directory, ErrorKind, Frame, FrameOptions, MemoryDirectory, NdArray, Options, Pick, Place, ReadAt,
-    Result, Storage, SuperChunk, Threads,
+    ArrayOptions, Directory, ErrorKind, Frame, FrameOptions, MemoryDirectory, MemoryStorage, NdArray, Options, Pick,
+    Place, ReadAt, Result, Special, Storage, SuperChunk, Threads,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -145,6 +145,168 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
         }
         assert_eq!(array.slice(&[(0..first).into()]).unwrap(), data(mask.len())[..CHUNK], "the good chunk");
     }
+}
+
+/// A frame that another handle has opened for reading, with checks.
+fn checking_reader(directory: &MemoryDirectory) -> Frame {
+    let mut reader = Frame::open_at(directory.open(FILE).unwrap(), 0, FrameOptions::default()).unwrap();
+    reader.check_when_read().unwrap();
+    reader
+}
+
+/// Where a chunk starts in the data.
+fn start_of(index: usize) -> u64 {
+    (index * CHUNK) as u64
+}
+
+/// Reads little of a chunk.
+fn first_byte(frame: &Frame, index: usize) -> Result<Vec<u8>> {
+    frame.bytes(start_of(index)..start_of(index) + 1)
+}
+
+#[test]
+fn what_others_have_added_is_compared_as_well() {
+    let directory = frame();
+    let mut reader = checking_reader(&directory);
+    assert!(first_byte(&reader, 0).is_ok());
+    open(&directory).append(&data(CHUNK_ITEMS)).unwrap();
+    damage(&directory, 0);
+    damage(&directory, 3);
+    assert!(reader.refresh().unwrap());
+    assert_eq!(reader.nchunks(), 4);
+    assert!(first_byte(&reader, 1).is_ok());
+    assert_noticed(first_byte(&reader, 0), "a byte of a chunk that was good before");
+    assert_noticed(first_byte(&reader, 3), "a byte of the new chunk");
+}
+
+#[test]
+fn what_others_have_added_to_a_directory_is_compared_as_well() {
+    let directory = MemoryDirectory::new();
+    let mut writer = Frame::create_in_directory(directory.clone(), Options::new(4)).unwrap();
+    writer.append(&data(CHUNK_ITEMS)).unwrap();
+    writer.commit().unwrap();
+    let mut reader = Frame::open_directory(directory.clone(), FrameOptions::default()).unwrap();
+    reader.check_when_read().unwrap();
+    writer.append(&data(CHUNK_ITEMS)).unwrap();
+    writer.commit().unwrap();
+    let mut file = directory.open_writable("00000001.chunk").unwrap();
+    let middle = file.len().unwrap() / 2;
+    file.write_at(middle, b"damage").unwrap();
+    assert!(reader.refresh().unwrap());
+    assert!(first_byte(&reader, 0).is_ok());
+    assert_noticed(first_byte(&reader, 1), "a byte of the new chunk");
+}
+
+#[test]
+fn what_others_have_added_to_an_array_is_compared_as_well() {
+    let directory = array();
+    let mut reader = NdArray::from_frame(checking_reader(&directory)).unwrap();
+    open_array(&directory).append(0, &data(CHUNK_ITEMS)).unwrap();
+    damage(&directory, 3);
+    assert!(reader.refresh().unwrap());
+    assert!(reader.slice(&[Pick::At(0)]).is_ok());
+    assert_noticed(reader.slice(&[Pick::At(3 * CHUNK_ITEMS as u64)]), "an item of the new chunk");
+}
+
+#[test]
+fn nothing_is_read_when_the_checksums_of_what_others_have_added_are_damaged() {
+    let directory = frame();
+    let mut reader = checking_reader(&directory);
+    // So many that the checksums are not read before they are needed.
+    open(&directory).fill(Special::Zeros, start_of(9000), CHUNK).unwrap();
+    let mut file = directory.open_writable(FILE).unwrap();
+    let (at, byte) = damage_checksums(&mut *file);
+    assert!(reader.refresh().unwrap());
+    assert_noticed(first_byte(&reader, 0), "a byte");
+    assert_noticed(reader.chunk(0), "a chunk");
+    assert_noticed(reader.check_when_read(), "asking for it again");
+    assert_noticed(first_byte(&reader, 0), "a byte after that");
+    file.write_at(at, &[byte]).unwrap();
+    reader.check_when_read().unwrap();
+    assert!(first_byte(&reader, 0).is_ok());
+}
+
+/// Changes a byte of which nothing but the list of checksums is damaged; where, and what it was.
+fn damage_checksums(file: &mut dyn Storage) -> (u64, u8) {
+    let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+    file.read_at(0, &mut bytes).unwrap();
+    for place in (0..bytes.len()).rev().step_by(4096) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 1;
+        let changed = damaged[place];
+        let opened = Frame::open_at(MemoryStorage::new(damaged), 0, FrameOptions::default());
+        if opened.is_ok_and(|mut frame| frame.check_when_read().is_err()) {
+            file.write_at(place as u64, &[changed]).unwrap();
+            return (place as u64, bytes[place]);
+        }
+    }
+    panic!("there are no checksums");
+}
+
+/// Tries something; whether it ended as it should.
+type Edit = fn(&mut Frame) -> bool;
+
+#[test]
+fn an_edit_that_fails_or_adds_nothing_leaves_the_checks_on() {
+    let directory = frame();
+    damage(&directory, 1);
+    let mut frame = open(&directory);
+    frame.check_when_read().unwrap();
+    let edits: [(&str, Edit); 6] = [
+        ("an empty buffer", |frame| frame.append(b"").is_err()),
+        ("a chunk that is not there", |frame| frame.delete(7).is_err()),
+        ("data that is damaged", |frame| frame.write(start_of(1), b"new").is_err()),
+        ("no data to append", |frame| frame.extend_from(&[][..], CHUNK).is_ok()),
+        ("no data to write", |frame| frame.write(0, b"").is_ok()),
+        ("no zeros", |frame| frame.fill(Special::Zeros, 0, CHUNK).is_ok()),
+    ];
+    for (what, edit) in edits {
+        assert!(edit(&mut frame), "{what}");
+        assert!(first_byte(&frame, 0).is_ok());
+        assert_noticed(first_byte(&frame, 1), what);
+    }
+}
+
+#[test]
+fn after_an_edit_each_chunk_is_compared_with_its_own_checksum() {
+    let directory = frame();
+    damage(&directory, 1);
+    let mut frame = open(&directory);
+    frame.check_when_read().unwrap();
+    assert!(first_byte(&frame, 2).is_ok());
+    frame.insert(0, &data(CHUNK_ITEMS)).unwrap();
+    assert_noticed(first_byte(&frame, 2), "the damaged chunk behind a new one");
+    frame.delete(3).unwrap();
+    assert!(first_byte(&frame, 0).is_ok());
+    frame.reorder(&[2, 1, 0]).unwrap();
+    assert_noticed(first_byte(&frame, 0), "the damaged chunk at the front");
+    assert!(first_byte(&frame, 2).is_ok());
+    frame.rollback().unwrap();
+    assert_noticed(first_byte(&frame, 1), "the damaged chunk where it was");
+    assert!(first_byte(&frame, 2).is_ok());
+    frame.delete(0).unwrap();
+    frame.compact().unwrap();
+    assert_noticed(first_byte(&frame, 0), "the damaged chunk elsewhere");
+    frame.update(0, &data(CHUNK_ITEMS)).unwrap();
+    assert!(first_byte(&frame, 0).is_ok());
+    frame.commit().unwrap();
+    damage(&directory, 0);
+    frame.vlmetalayers_mut().add("note", b"the edit was of nothing else").unwrap();
+    assert_noticed(frame.chunk(0), "the new chunk, whole");
+}
+
+#[test]
+fn after_an_edit_each_chunk_of_an_array_is_compared_with_its_own_checksum() {
+    let directory = array();
+    damage(&directory, 1);
+    let mut array = open_array(&directory);
+    array.check_when_read().unwrap();
+    let first = CHUNK_ITEMS as u64;
+    array.write(&[Pick::At(0)], &[1; 4]).unwrap();
+    array.append(0, &data(CHUNK_ITEMS)).unwrap();
+    assert_eq!(array.slice(&[Pick::At(0)]).unwrap(), [1; 4]);
+    assert!(array.slice(&[Pick::At(3 * first)]).is_ok());
+    assert_noticed(array.slice(&[Pick::At(first)]), "an item of the damaged chunk");
 }
 
 /// How many bytes of a storage were read.

@@ -557,15 +557,16 @@ impl ChunkStore for Sparse {
         {
             return Ok(None);
         }
-        self.forget_recent();
-        self.header = opened.header;
-        self.trailer = opened.trailer;
-        self.cbytes = opened.extent.section_len;
-        self.foreign = opened.integrity.foreign();
+        let foreign = opened.integrity.foreign();
         self.hashes = match (opened.integrity.hashes, opened.integrity.verdict) {
             (Some(stored), Some(_)) => Some(stored.load(&*source, 0, opened.index.len(), self.settings.limits)?),
             _ => None,
         };
+        self.forget_recent();
+        self.header = opened.header;
+        self.trailer = opened.trailer;
+        self.cbytes = opened.extent.section_len;
+        self.foreign = foreign;
         self.index = opened.index;
         Ok(Some(opened.state))
     }

@@ -60,10 +60,12 @@ impl Frame {
     }
 
     /// From now on no data is given out of a chunk that has not been compared with its checksum, where there is one: a
-    /// damaged one is `ChecksumMismatch` then, and not whatever it decodes to. A change of the frame ends it.
+    /// damaged one is `ChecksumMismatch` then, and not whatever it decodes to. That holds for what is changed here and for
+    /// what others have changed when the frame is [refreshed](Self::refresh), too. If the new checksums cannot be read,
+    /// every read of a stored chunk tells so, until this is called again and finds some.
     ///
-    /// A chunk is compared whenever it is read whole. The first read of a part of it reads all of it for that; those that
-    /// follow read only what they need.
+    /// A chunk is compared whenever it is read whole. The first read of a part of it, and the first after a change of the
+    /// frame, reads all of it for that; those that follow read only what they need.
     ///
     /// # Errors
     /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks.

@@ -15,7 +15,7 @@ impl NdArray {
     }
 
     /// From now on no item is given out of a chunk that has not been compared with its checksum, as
-    /// [`Frame::check_when_read`](crate::Frame::check_when_read) says. A change of the array ends it.
+    /// [`Frame::check_when_read`](crate::Frame::check_when_read) says.
     ///
     /// # Errors
     /// As there.

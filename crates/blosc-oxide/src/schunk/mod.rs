@@ -201,10 +201,18 @@ impl SuperChunk {
         &mut self.state.vlmetalayers
     }
 
-    /// From now on, and until something is changed, no data of a chunk is given out before all of the chunk was compared
-    /// with its hash, as far as hashes have been fetched. Returns which were compared before.
+    /// From now on no data of a chunk is given out before all of the chunk was compared with its hash, as far as hashes
+    /// have been fetched. Returns which were compared before.
     pub(crate) fn compare_when_read(&mut self) -> Option<Compared> {
-        self.compared.replace(Compared::none_of(self.nchunks()))
+        self.compared.replace(Compared::default())
+    }
+
+    /// Compares all chunks once more if they are compared when they are read: they may no longer be what they were. Without
+    /// hashes to compare them with, nothing is given out.
+    fn compare_anew(&mut self) {
+        if self.compared.is_some() {
+            self.compared = Some(Compared::none(self.store.fetch_hashes()));
+        }
     }
 
     /// Goes on as before [`compare_when_read`](Self::compare_when_read).
@@ -282,10 +290,10 @@ impl SuperChunk {
 
     /// Gets hold of the chunks before they are changed; whether they were not held before.
     pub(crate) fn begin(&mut self) -> Result<bool> {
-        self.compared = None;
         let begun = self.store.begin(self.is_changed)?;
-        if let Some(state) = begun.state {
-            self.replace_state(state);
+        match begun.state {
+            Some(state) => self.replace_state(state),
+            None => self.compare_anew(),
         }
         Ok(begun.is_new)
     }
@@ -333,7 +341,7 @@ impl SuperChunk {
 
     /// Becomes what another process has made of it.
     pub(crate) fn replace_state(&mut self, state: State) {
-        self.compared = None;
+        self.compare_anew();
         self.options = state.options(&self.options);
         self.state = state;
         self.compressor = None;

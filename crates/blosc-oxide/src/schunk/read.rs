@@ -2,7 +2,7 @@
 
 use super::state::ChunkSize;
 use super::store::Slot;
-use super::{Reader, SuperChunk};
+use super::{Compared, Reader, SuperChunk};
 use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use std::borrow::Cow;
@@ -250,15 +250,16 @@ impl SuperChunk {
     /// Compares a chunk that has been read whole with its hash, if that is wanted and known.
     fn check_hash(&self, index: usize, bytes: &[u8]) -> Result<()> {
         let Some(compared) = &self.compared else { return Ok(()) };
+        compared.check()?;
         self.store.compare(index, bytes)?;
-        compared.mark(index);
+        compared.mark(index, self.nchunks());
         Ok(())
     }
 
     /// Whether nothing of a stored chunk may be given out before all of it was compared with its hash.
     fn is_to_be_compared(&self, index: usize) -> bool {
-        let is_new = self.compared.as_ref().is_some_and(|compared| !compared.has(index));
-        is_new && self.store.hash(index).is_some()
+        let is_new = |compared: &Compared| !compared.has(index) && self.store.hash(index).is_some();
+        self.compared.as_ref().is_some_and(|compared| compared.check().is_err() || is_new(compared))
     }
 
     /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds. If that is
