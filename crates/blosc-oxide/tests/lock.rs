@@ -1,6 +1,8 @@
 //! Handles that change one frame with locking wait for each other, and lose nothing.
 
-use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout, FrameOptions, Options, Threads};
+use blosc_oxide::{
+    ArrayOptions, Durability, ErrorKind, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, Special, Threads,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -184,6 +186,53 @@ fn what_is_refused_leaves_no_lock() {
     one.unlock().unwrap();
     other.append(b"fine again").unwrap();
     assert_eq!(other.unlock().unwrap_err().kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn an_edit_that_has_nothing_to_do_leaves_no_lock() {
+    let scratch = Scratch::new("nothing");
+    for layout in LAYOUTS {
+        let path = scratch.frame(layout);
+        let mut one = Frame::create(&path, options(layout)).unwrap();
+        one.extend_from(&[1; 150][..], 100).unwrap();
+        one.commit().unwrap();
+        let mut other = Frame::open_writable_with(&path, impatient(layout)).unwrap();
+        let edits: [fn(&mut Frame) -> Result<()>; 3] = [
+            |frame| frame.extend_from(&[][..], 100).map(|_| ()),
+            |frame| frame.write(0, b""),
+            |frame| frame.fill(Special::Zeros, 0, 100),
+        ];
+        for edit in edits {
+            edit(&mut one).unwrap();
+            other.append(b"fine").unwrap();
+            other.commit().unwrap();
+        }
+        // Unless it was asked for.
+        one.lock().unwrap();
+        one.extend_from(&[][..], 100).unwrap();
+        assert_eq!(other.append(b"not now").unwrap_err().kind(), ErrorKind::Locked);
+        one.unlock().unwrap();
+        // Or there was something to commit before.
+        one.append(b"more").unwrap();
+        one.extend_from(&[][..], 100).unwrap();
+        assert_eq!(other.append(b"not now").unwrap_err().kind(), ErrorKind::Locked);
+    }
+}
+
+#[test]
+fn an_array_that_nothing_is_appended_to_keeps_no_lock() {
+    let scratch = Scratch::new("array");
+    let path = scratch.frame(FrameLayout::Contiguous);
+    let open = || NdArray::from_frame(Frame::open_writable_with(&path, impatient(FrameLayout::Contiguous)).unwrap());
+    let array = ArrayOptions::new(&[3], Options::new(1)).chunks(&[2]);
+    NdArray::create_with_data(path.as_path(), &array, b"abc").unwrap().commit().unwrap();
+    let (mut one, mut other) = (open().unwrap(), open().unwrap());
+    one.append(0, b"").unwrap();
+    one.resize(&[3]).unwrap();
+    other.append(0, b"d").unwrap();
+    other.commit().unwrap();
+    one.refresh().unwrap();
+    assert_eq!(one.to_vec().unwrap(), b"abcd");
 }
 
 /// Metalayers are changed without the lock: what they were changed from may be gone by then.

@@ -341,7 +341,7 @@ impl NdArray {
         let is_new = self.sc.begin()?;
         let ready = if is_new { self.catch_up() } else { Ok(()) };
         let result = ready.and_then(|()| action(self));
-        if result.is_err() && is_new {
+        if is_new {
             self.sc.release_unchanged();
         }
         result

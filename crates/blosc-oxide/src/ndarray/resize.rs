@@ -258,6 +258,10 @@ impl NdArray {
 
     /// Becomes an array whose axes are made of these pieces.
     fn rebuild(&mut self, geometry: Geometry, axes: &[AxisPieces], data: Option<&ReadItems<'_>>) -> Result<()> {
+        if geometry.shape() == self.shape() {
+            // Nothing comes, and nothing goes.
+            return Ok(());
+        }
         self.check_chunks(&geometry)?;
         let old = self.geometry().clone();
         let kept = chunks_kept(&old, &geometry, axes);

@@ -302,8 +302,8 @@ impl SuperChunk {
     fn edit<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let is_new = self.begin()?;
         let result = action(self);
-        if result.is_err() && is_new && !self.is_changed {
-            self.store.release();
+        if is_new {
+            self.release_unchanged();
         }
         result
     }
@@ -313,7 +313,7 @@ impl SuperChunk {
         self.is_changed = true;
     }
 
-    /// Lets others change the chunks, after an edit that has failed before it changed any.
+    /// Lets others change the chunks, after an edit that has not changed any: one that has failed, or had nothing to do.
     pub(crate) fn release_unchanged(&mut self) {
         if !self.is_changed {
             self.store.release();
