@@ -583,6 +583,42 @@ fn man_pages_are_not_written_over_other_files() {
 
 #[cfg(unix)]
 #[test]
+fn of_many_damaged_chunks_the_first_are_named_and_the_others_counted() {
+    const CHUNKS: usize = 1500;
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &noise(CHUNKS * 100));
+    for name in ["data.b2frame", "data.blp"] {
+        assert!(run(&scratch, &["c", "data.bin", name, "--chunk-size", "100"]).status.success());
+    }
+    damage_frame(&scratch.join("data.b2frame"));
+    let mut bytes = fs::read(scratch.join("data.blp")).unwrap();
+    // A header of 16 bytes, 100 that do not compress, and a checksum of 4.
+    bytes.iter_mut().rev().step_by(120).take(CHUNKS).for_each(|byte| *byte ^= 1);
+    scratch.write("data.blp", &bytes);
+    for name in ["data.b2frame", "data.blp"] {
+        let line = assert_fails(&run(&scratch, &["verify", name]), 1, name);
+        assert!(line.contains(": chunk 0: ") && line.contains(", and 1499 more"), "{line}");
+        let all = run(&scratch, &["verify", "--verbose", name]);
+        let text = String::from_utf8(all.stderr).unwrap();
+        assert_eq!((all.status.code(), text.lines().count()), (Some(1), 1001), "{name}");
+        assert!(text.ends_with(&format!("blosc: {name}: 500 more are damaged\n")), "{name}");
+    }
+    let repaired = run(&scratch, &["repair", "data.b2frame"]);
+    let text = String::from_utf8(repaired.stdout).unwrap();
+    assert!(text.starts_with("1500 chunks found by its header, 1500 of them damaged\n"), "{text}");
+    assert!(text.contains("\ndamaged: 500 more\n"), "{text}");
+}
+
+/// Changes the last byte of each chunk.
+fn damage_frame(path: &std::path::Path) {
+    let frame = blosc_oxide::Frame::open(path).unwrap();
+    let last = |index| frame.chunk_position(index).unwrap().unwrap() + frame.chunk(index).unwrap().len() as u64 - 1;
+    let mut bytes = fs::read(path).unwrap();
+    (0..frame.nchunks()).for_each(|index| bytes[usize::try_from(last(index)).unwrap()] ^= 1);
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(1_000_000));

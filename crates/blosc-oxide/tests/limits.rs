@@ -315,7 +315,34 @@ fn sizes_of_chunks_that_contradict_the_header_are_read_once() {
     let mut frame = Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, options).unwrap();
     assert_eq!(frame.nchunks(), 2500);
     let (result, used) = CountingAllocator::on_this_thread(|| frame.verify());
-    assert_eq!(result.unwrap().damage.len(), 2500);
+    assert_eq!(result.unwrap().damaged, 2500);
     // Every header that is read is put somewhere: for each chunk all of them would be six million.
     assert!(used.allocations < 100_000, "{used:?}");
+}
+
+#[test]
+fn however_many_chunks_are_damaged_only_the_first_are_described() {
+    const CHUNKS: usize = 20_000;
+    let options = FrameOptions::new(Options::new(1).level(0).threads(Threads::serial()));
+    let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
+    for index in 0..CHUNKS as u64 {
+        frame.append(&index.to_le_bytes()).unwrap();
+    }
+    let mut bytes = frame.to_bytes().unwrap();
+    for index in 0..CHUNKS {
+        let last = frame.chunk_position(index).unwrap().unwrap() + 39;
+        bytes[usize::try_from(last).unwrap()] ^= 1;
+    }
+    let mut frame = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options.clone()).unwrap();
+    let (found, used) = CountingAllocator::on_this_thread(|| frame.verify());
+    let found = found.unwrap();
+    assert_eq!((found.chunks, found.damaged, found.is_good()), (CHUNKS, CHUNKS, false));
+    assert!(found.damage.iter().map(|damage| damage.chunk).eq((0..1000).map(Some)));
+    // The checksums themselves take 160 kB.
+    assert!(used.peak < 1 << 20, "{used:?}");
+    let repair = Frame::repair(MemoryStorage::new(bytes), options).unwrap();
+    let report = repair.report();
+    assert_eq!((report.nchunks, report.damaged, report.damage.len()), (CHUNKS, CHUNKS, 1000));
+    assert!(report.to_string().contains("20000 of them damaged"));
+    assert!(report.to_string().contains("\ndamaged: 19000 more\n"));
 }

@@ -64,7 +64,7 @@ impl Repair {
             write!(out, "{report}")?;
             writeln!(out, "written to {}", printable(&target.display().to_string()))?;
         }
-        match report.damage.len() {
+        match report.damaged {
             0 => Ok(()),
             count => Err(Failure::data(format!(
                 "{count} of {} chunks are damaged; they are zeros in what was written",

@@ -21,13 +21,33 @@ pub(crate) struct Verify {
     inputs: Vec<PathBuf>,
 }
 
+/// How many damaged parts are told one by one, as `Frame::verify` does. A small file can have millions.
+const MAX_TOLD: usize = 1000;
+
 /// What was found in a file.
 #[derive(Debug, Default)]
 struct Found {
     nchunks: u64,
     nbytes: u64,
     checksums: String,
+    /// How many parts are damaged.
+    damaged: usize,
+    /// What is wrong with the first of them.
     damage: Vec<String>,
+}
+
+impl Found {
+    fn note(&mut self, damage: &impl ToString) {
+        self.damaged += 1;
+        if self.damage.len() < MAX_TOLD {
+            self.damage.push(damage.to_string());
+        }
+    }
+
+    /// How many parts are damaged besides the first `told`.
+    fn more(&self, told: usize) -> Option<usize> {
+        self.damaged.checked_sub(told).filter(|&more| more > 0)
+    }
 }
 
 impl Verify {
@@ -50,19 +70,21 @@ fn verify(path: &Path, global: &Global) -> Outcome {
     let (source, progress) = open_shown(path, "verifying", global)?;
     let found = examine(source).in_data(&place)?;
     drop(progress);
-    if found.damage.is_empty() {
+    if found.damaged == 0 {
         if !global.quiet {
             let (chunks, nbytes) = (counted(found.nchunks, "chunk"), size::display(found.nbytes));
             writeln!(output::stdout()?, "{}: good, {chunks}, {nbytes}, {}", printable(&place), found.checksums)?;
         }
         return Ok(());
     }
-    let more = found.damage.len() - 1;
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     if global.verbose {
         found.damage.iter().for_each(|damage| tell(format_args!("{place}: {damage}")));
+        if let Some(more) = found.more(found.damage.len()) {
+            tell(format_args!("{place}: {more} more are damaged"));
+        }
         return Err(Failure::Told);
     }
+    let more = found.more(1).map_or_else(String::new, |more| format!(", and {more} more"));
     Err(Failure::Damaged(format!("{place}: {}{more}", found.damage[0])))
 }
 
@@ -78,7 +100,7 @@ fn examine(source: Source) -> blosc_oxide::Result<Found> {
         }
         Err(Source::Chunk(chunk)) => {
             let nbytes = chunk.decompress()?.len() as u64;
-            Ok(Found { nchunks: 1, nbytes, checksums: "no checksums".to_owned(), damage: Vec::new() })
+            Ok(Found { nchunks: 1, nbytes, checksums: "no checksums".to_owned(), ..Found::default() })
         }
         Err(Source::Packed(packed)) => examine_packed(&packed),
         Err(Source::Bloscpack(file)) => examine_bloscpack(&file),
@@ -96,7 +118,7 @@ fn of_verification(found: &Verification, nbytes: u64) -> Found {
         count => counted(count as u64, "checksum"),
     };
     let damage = found.damage.iter().map(|damage| damage.error.to_string()).collect();
-    Found { nchunks: found.chunks as u64, nbytes, checksums, damage }
+    Found { nchunks: found.chunks as u64, nbytes, checksums, damaged: found.damaged, damage }
 }
 
 fn examine_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> blosc_oxide::Result<Found> {
@@ -105,7 +127,7 @@ fn examine_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> blosc_oxide::Resul
     for index in 0..packed.nchunks() {
         match packed.decompress(index) {
             Ok(data) => found.nbytes += data.len() as u64,
-            Err(error) => found.damage.push(error.to_string()),
+            Err(error) => found.note(&error),
         }
     }
     Ok(found)
@@ -116,21 +138,22 @@ fn examine_bloscpack<R: ReadAt>(file: &Bloscpack<R>) -> blosc_oxide::Result<Foun
     let checksums = format!("checksums {}", file.header().checksum().name());
     match file.verify() {
         Ok(verified) => {
-            let mut damage = Vec::new();
-            if verified.trailing > 0 {
-                let trailing = verified.trailing;
-                damage.push(format!(
+            let (nchunks, nbytes, trailing) = (verified.nchunks, verified.nbytes, verified.trailing);
+            let mut found = Found { nchunks, nbytes, checksums, ..Found::default() };
+            if trailing > 0 {
+                found.note(&format_args!(
                     "{trailing} bytes behind the last chunk belong to nothing; `blosc repair` cuts them off"
                 ));
             }
-            Ok(Found { nchunks: verified.nchunks, nbytes: verified.nbytes, checksums, damage })
+            Ok(found)
         }
         Err(first) => {
-            let nchunks = file.nchunks()?;
-            let damaged = (0..nchunks).filter_map(|index| file.chunk(index).err().map(|error| error.to_string()));
-            let damage: Vec<String> = damaged.collect();
-            let damage = if damage.is_empty() { vec![first.to_string()] } else { damage };
-            Ok(Found { nchunks, nbytes: 0, checksums, damage })
+            let mut found = Found { nchunks: file.nchunks()?, checksums, ..Found::default() };
+            (0..found.nchunks).filter_map(|index| file.chunk(index).err()).for_each(|error| found.note(&error));
+            if found.damaged == 0 {
+                found.note(&first);
+            }
+            Ok(found)
         }
     }
 }

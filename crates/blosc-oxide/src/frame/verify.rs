@@ -4,6 +4,9 @@ use super::Frame;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::SuperChunk;
 
+/// How many damaged parts are described. There may be millions, in a file that is small.
+const MAX_DESCRIBED: usize = 1000;
+
 /// What a verification has found.
 #[derive(Debug, Default)]
 #[non_exhaustive]
@@ -16,7 +19,9 @@ pub struct Verification {
     pub has_foreign_metalayers: bool,
     /// Whether such a program has changed anything else since: the checksums of chunks no longer count.
     pub has_foreign_changes: bool,
-    /// What is damaged.
+    /// How many parts are damaged: chunks, metalayers, the list of checksums.
+    pub damaged: usize,
+    /// What is wrong with the first 1000 of them.
     pub damage: Vec<Damage>,
 }
 
@@ -30,18 +35,28 @@ pub struct Damage {
     pub error: Error,
 }
 
+impl Damage {
+    /// Counts it, and describes it if it is one of the first.
+    pub(super) fn note(self, damaged: &mut usize, described: &mut Vec<Self>) {
+        *damaged += 1;
+        if described.len() < MAX_DESCRIBED {
+            described.push(self);
+        }
+    }
+}
+
 impl Verification {
     /// Whether nothing is damaged.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.damage.is_empty()
+        self.damaged == 0
     }
 
-    /// Takes damage into the list; what cannot be read is not called damaged.
+    /// Takes note of damage; what cannot be read is not called damaged.
     fn noting<T>(&mut self, chunk: Option<usize>, result: Result<T>) -> Result<Option<T>> {
         match result {
             Err(error) if error.kind() != ErrorKind::Io => {
-                self.damage.push(Damage { chunk, error });
+                Damage { chunk, error }.note(&mut self.damaged, &mut self.damage);
                 Ok(None)
             }
             result => result.map(Some),

@@ -162,6 +162,7 @@ impl Repair {
                 by,
                 nchunks: entries.len(),
                 checksums: 0,
+                damaged: 0,
                 damage: Vec::new(),
                 loose,
                 unrecognised: scan.unrecognised,
@@ -233,7 +234,7 @@ impl Repair {
     }
 
     fn note_damage(&mut self, index: usize, error: Error) {
-        self.report.damage.push(Damage { chunk: Some(index), error: error.within(format_args!("chunk {index}")) });
+        self.report.note(Damage { chunk: Some(index), error: error.within(format_args!("chunk {index}")) });
     }
 
     fn check_chunk(&self, place: u64, hash: Option<u64>, decompressor: &mut Decompressor) -> Result<Header> {
@@ -285,7 +286,7 @@ impl Repair {
         for name in names {
             if let Err(error) = self.state.vlmetalayers.get(&name) {
                 self.state.vlmetalayers.take_chunk(&name);
-                self.report.damage.push(Damage { chunk: None, error });
+                self.report.note(Damage { chunk: None, error });
             }
         }
     }

@@ -66,7 +66,9 @@ pub struct RepairReport {
     pub nchunks: usize,
     /// How many of them have a checksum to compare with.
     pub checksums: usize,
-    /// What is damaged. These chunks hold zeros in what is written.
+    /// How many parts are damaged: chunks, which hold zeros in what is written, and metalayers, which are left out.
+    pub damaged: usize,
+    /// What is wrong with the first 1000 of them.
     pub damage: Vec<Damage>,
     /// Whole chunks that are not among those.
     pub loose: Vec<LooseChunk>,
@@ -77,10 +79,14 @@ pub struct RepairReport {
 }
 
 impl RepairReport {
+    pub(super) fn note(&mut self, damage: Damage) {
+        damage.note(&mut self.damaged, &mut self.damage);
+    }
+
     /// Whether everything is as it was written.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.damage.is_empty() && self.unknown.is_empty()
+        self.damaged == 0 && self.unknown.is_empty()
     }
 }
 
@@ -113,9 +119,12 @@ impl fmt::Display for RepairUnknown {
 
 impl fmt::Display for RepairReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} chunks found by {}, {} of them damaged", self.nchunks, self.by, self.damage.len())?;
+        writeln!(f, "{} chunks found by {}, {} of them damaged", self.nchunks, self.by, self.damaged)?;
         for damage in &self.damage {
             writeln!(f, "damaged: {}", damage.error)?;
+        }
+        if self.damaged > self.damage.len() {
+            writeln!(f, "damaged: {} more", self.damaged - self.damage.len())?;
         }
         let uncommitted = self.loose.iter().filter(|chunk| chunk.is_uncommitted).count();
         if !self.loose.is_empty() {
