@@ -386,6 +386,21 @@ mod tests {
     }
 
     #[test]
+    fn the_markers_and_flags_are_those_of_the_format() {
+        let header = written(&state());
+        assert_eq!(header[..11], *b"\x9e\xa8b2frame\0\xd2");
+        assert_eq!(header[24..28], [0xa4, 0x12, 0, 0x75]);
+    }
+
+    #[test]
+    fn the_codec_is_among_the_flags_if_it_has_room_there() {
+        assert_eq!(read_codec(0x71, 5), Codec::Lz4);
+        assert_eq!(read_codec(0x05, 1), Codec::Zstd);
+        assert_eq!(read_codec(0x76, 200), Codec::Plugin(200));
+        assert_eq!(read_codec(0x0f, 5), Codec::Zstd);
+    }
+
+    #[test]
     fn every_kind_of_state_comes_back() {
         let mut states = Vec::new();
         for split in [SplitMode::Always, SplitMode::Never, SplitMode::Auto, SplitMode::ForwardCompat] {

@@ -280,6 +280,13 @@ pub(crate) fn pack(entries: impl Iterator<Item = Entry>) -> Result<Packed> {
     Packer::default().pack(&words, None).map(Packed::new)
 }
 
+fn check_count(count: usize) -> Result<()> {
+    if count > MAX_CHUNKS {
+        bail!(InvalidArgument, "a frame has room for {MAX_CHUNKS} chunks, not for {count}");
+    }
+    Ok(())
+}
+
 /// Makes chunks of entries, and keeps what it needs for that.
 #[derive(Debug, Default)]
 struct Packer(Option<Box<Compressor>>);
@@ -291,9 +298,7 @@ impl Packer {
         if count == 0 {
             return Ok(Vec::new());
         }
-        if count > MAX_CHUNKS {
-            bail!(InvalidArgument, "a frame has room for {MAX_CHUNKS} chunks, not for {count}");
-        }
+        check_count(count)?;
         let compressor = match &mut self.0 {
             Some(compressor) => compressor,
             none => none.insert(Box::new(Compressor::new(options())?)),
@@ -377,6 +382,35 @@ mod tests {
         let error = Index::parse(&ragged, Limits::new()).unwrap_err();
         assert_eq!(error.to_string(), "frame index: 12 bytes are no whole entries of 8");
         assert_eq!(Index::new().pack().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn an_index_has_as_many_entries_as_a_chunk_holds() {
+        assert!(check_count(268_435_455).is_ok());
+        let error = check_count(268_435_456).unwrap_err();
+        assert_eq!(error.to_string(), "a frame has room for 268435455 chunks, not for 268435456");
+        assert!(check_count(268_435_457).is_err());
+    }
+
+    #[test]
+    fn what_has_been_changed_is_a_new_version_when_it_is_packed() {
+        let mut index = Index::new();
+        let mut versions = vec![index.version()];
+        index.insert(0, Entry::At(5)).unwrap();
+        versions.push(index.version());
+        let packed = index.pack().unwrap();
+        versions.push(index.version());
+        index.pack().unwrap();
+        versions.push(index.version());
+        index.replace(0, Entry::At(6)).unwrap();
+        index.pack().unwrap();
+        versions.push(index.version());
+        assert_eq!(versions, [0, 0, 1, 1, 2]);
+        assert_eq!((packed.digest(), packed.len()), (xxh3_64(packed.bytes()), packed.bytes().len()));
+        assert_eq!(index.committed_entries().unwrap(), []);
+        index.set_committed(packed.clone());
+        assert_eq!(index.committed(), packed.bytes());
+        assert_eq!(index.committed_entries().unwrap(), [Entry::At(5)]);
     }
 
     #[test]
