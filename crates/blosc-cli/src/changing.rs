@@ -2,8 +2,9 @@
 
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
+use crate::progress::Progress;
 use crate::source::Opening;
-use blosc_oxide::Frame;
+use blosc_oxide::{FileStorage, Frame};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +14,27 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Makes `edit` of the frame at `path`: all that it does counts, or nothing if it fails.
 pub(crate) fn change<T>(path: &Path, global: &Global, edit: impl FnOnce(&mut Frame) -> Outcome<T>) -> Outcome<T> {
-    let (mut frame, _alone) = open(path, global)?;
+    let (frame, _alone) = open(path, global)?;
+    settle(frame, edit)
+}
+
+/// The same, and what is moved inside the frame is counted; not so where programs lock it, because that takes a path.
+pub(crate) fn change_shown<T>(
+    path: &Path,
+    progress: &Progress,
+    global: &Global,
+    edit: impl FnOnce(&mut Frame) -> Outcome<T>,
+) -> Outcome<T> {
+    if path.is_dir() || lock_file(path).exists() {
+        return change(path, global, edit);
+    }
+    let _alone = Alone::at(path)?;
+    let storage = progress.moving(FileStorage::open_writable(path)?);
+    settle(Frame::open_in(storage, Opening::new(global).frame_options())?, edit)
+}
+
+/// Commits what `edit` does, or gives it up if it fails.
+fn settle<T>(mut frame: Frame, edit: impl FnOnce(&mut Frame) -> Outcome<T>) -> Outcome<T> {
     let result = edit(&mut frame).and_then(|result| Ok(frame.commit().map(|()| result)?));
     if result.is_err() {
         // Dropping it would commit. After a write that failed nothing can be, and there is nothing to give up.

@@ -6,7 +6,8 @@ use crate::input::{self, Bytes, Data};
 use crate::size;
 use crate::source::{Opening, Source};
 use crate::terminal;
-use blosc_oxide::ReadAt;
+use blosc_oxide::{Directory, FileDirectory, ReadAt, Storage};
+use std::fs::Metadata;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,17 +31,19 @@ pub(crate) struct Task {
     pub(crate) compressed: Option<PathBuf>,
 }
 
-/// Opens the file at `path`, and shows how much of it has been read. A sparse frame is many files, which do not count.
+/// Opens the file at `path`, or the sparse frame, and shows how much of it has been read.
 pub(crate) fn open_shown(path: &Path, verb: &'static str, global: &Global) -> Outcome<(Source, Progress)> {
     let opening = Opening::new(global);
+    let start = |total| Progress::start(Task { verb, total: Some(total), compressed: None }, global.shows_progress());
+    if path.is_dir() {
+        let progress = start(size::of_path(path));
+        let source = opening.open_directory(path, progress.reading(FileDirectory::new(path)))?;
+        return Ok((source, progress));
+    }
     let place = input::shown(path);
-    let bytes = if path.is_dir() { None } else { Some(input::random(path)?) };
-    let total = bytes.as_ref().map(ReadAt::len).transpose().at(&place)?;
-    let progress = Progress::start(Task { verb, total, compressed: None }, global.shows_progress() && total.is_some());
-    let source = match bytes {
-        Some(bytes) => opening.open_bytes(progress.reading_bytes(bytes), &place)?,
-        None => opening.open(path)?,
-    };
+    let bytes = input::random(path)?;
+    let progress = start(bytes.len().at(&place)?);
+    let source = opening.open_bytes(progress.reading_bytes(bytes), &place)?;
     Ok((source, progress))
 }
 
@@ -63,7 +66,7 @@ impl Progress {
     }
 
     /// `inner`, whose bytes count when they are read.
-    fn reading<R>(&self, inner: R) -> Counted<R> {
+    pub(crate) fn reading<R>(&self, inner: R) -> Counted<R> {
         Counted { inner, done: Arc::clone(&self.done) }
     }
 
@@ -81,6 +84,11 @@ impl Progress {
     /// `inner`, whose bytes count when they are written.
     pub(crate) fn writing<W>(&self, inner: W) -> Counted<W> {
         Counted { inner, done: Arc::clone(&self.done) }
+    }
+
+    /// `storage`, in which bytes are moved: they count when they are written, and not when they are read.
+    pub(crate) fn moving<S>(&self, storage: S) -> Moved<S> {
+        Moved(self.writing(storage))
     }
 
     /// How many bytes there were.
@@ -123,7 +131,9 @@ fn line(task: &Task, done: u64, elapsed: Duration) -> String {
         Some(total) => format!("{} {} of {}", bar(done, total), size::display(done), size::display(total)),
         None => size::display(done),
     };
-    let written = task.compressed.as_ref().and_then(|path| path.metadata().ok()).map_or(0, |meta| meta.len());
+    // The size of a directory says nothing, and those of all its files would take longer each time.
+    let written = task.compressed.as_ref().and_then(|path| path.metadata().ok()).filter(Metadata::is_file);
+    let written = written.map_or(0, |meta| meta.len());
     let ratio = if written > 0 { format!(", ratio {:.2}", done as f64 / written as f64) } else { String::new() };
     format!("{} {amount}, {speed}/s{ratio}", task.verb)
 }
@@ -169,6 +179,65 @@ impl<R: ReadAt> ReadAt for Counted<R> {
     }
 }
 
+impl<D: Directory> Directory for Counted<D> {
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(Counted { inner: self.inner.open(name)?, done: Arc::clone(&self.done) }))
+    }
+
+    fn open_writable(&self, name: &str) -> io::Result<Box<dyn Storage>> {
+        self.inner.open_writable(name)
+    }
+
+    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+        self.inner.create(name)
+    }
+
+    fn remove(&mut self, name: &str) -> io::Result<()> {
+        self.inner.remove(name)
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.rename(from, to)
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        self.inner.names()
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.inner.sync()
+    }
+}
+
+/// A storage whose bytes are counted when they are written.
+pub(crate) struct Moved<S>(Counted<S>);
+
+impl<S: Storage> ReadAt for Moved<S> {
+    fn len(&self) -> io::Result<u64> {
+        self.0.inner.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.0.inner.read_at(position, buffer)
+    }
+}
+
+impl<S: Storage> Storage for Moved<S> {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.inner.write_at(position, bytes)?;
+        self.0.add(bytes.len());
+        Ok(())
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.0.inner.set_len(len)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.inner.sync()
+    }
+}
+
 impl<W: Write> Write for Counted<W> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.inner.write(buffer).map(|count| self.add(count))
@@ -182,6 +251,68 @@ impl<W: Write> Write for Counted<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blosc_oxide::{Frame, FrameOptions, MemoryDirectory, MemoryStorage, Options, Threads};
+
+    const NBYTES: u64 = 400_000;
+
+    /// Ten chunks that do not compress.
+    fn fill(frame: &mut Frame) {
+        let noise = (0..NBYTES).scan(1_u64, |seed, _| {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            Some(seed.to_be_bytes()[0])
+        });
+        frame.extend(&noise.collect::<Vec<u8>>(), 40_000).unwrap();
+        frame.commit().unwrap();
+    }
+
+    fn options() -> FrameOptions {
+        FrameOptions::new(Options::new(1).threads(Threads::serial()))
+    }
+
+    fn counting() -> Progress {
+        Progress::start(Task { verb: "testing", total: None, compressed: None }, false)
+    }
+
+    /// Whether it is this much, but for headers and the like.
+    fn assert_about(done: u64, expected: u64) {
+        assert!(done.abs_diff(expected) < expected / 10, "{done} of {expected}");
+    }
+
+    #[test]
+    fn the_files_of_a_sparse_frame_count_when_they_are_read() {
+        let directory = MemoryDirectory::new();
+        fill(&mut Frame::create_in_directory(directory.clone(), options()).unwrap());
+        let progress = counting();
+        let mut frame = Frame::open_directory(progress.reading(directory), options()).unwrap();
+        assert!(progress.done() < NBYTES / 10);
+        assert!(frame.verify().unwrap().is_good());
+        assert_about(progress.done(), NBYTES);
+    }
+
+    #[test]
+    fn compacting_moves_every_chunk_twice() {
+        let mut frame = Frame::create_in(MemoryStorage::default(), options()).unwrap();
+        fill(&mut frame);
+        for index in 0..10 {
+            let data = frame.decompress(index).unwrap();
+            frame.update(index, &data).unwrap();
+            frame.commit().unwrap();
+        }
+        let storage = MemoryStorage::new(frame.to_bytes().unwrap());
+        let live = frame.cbytes() - frame.dead_bytes().unwrap();
+        let progress = counting();
+        let mut frame = Frame::open_in(progress.moving(storage), options()).unwrap();
+        assert!(progress.done() < NBYTES / 10);
+        frame.compact().unwrap();
+        assert_about(live, NBYTES);
+        assert_about(progress.done(), 2 * live);
+    }
+
+    #[test]
+    fn a_directory_that_is_written_has_no_ratio() {
+        let task = Task { verb: "compressing", total: None, compressed: Some(std::env::temp_dir()) };
+        assert!(!line(&task, 1 << 20, Duration::from_secs(1)).contains("ratio"));
+    }
 
     #[test]
     fn a_line_tells_amount_speed_and_ratio() {

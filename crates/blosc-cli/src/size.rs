@@ -1,5 +1,7 @@
 //! Sizes as people write them: 512K, 4M, 1.5G.
 
+use std::path::Path;
+
 /// Reads a size in bytes; `K`, `M`, `G` and `T` are powers of 1024, and a `B` or `iB` after them changes nothing.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let upper = text.trim().to_ascii_uppercase();
@@ -44,6 +46,12 @@ pub(crate) fn display(bytes: u64) -> String {
     }
     let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
     format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// How many bytes a file has, or all files of a directory; 0 if that cannot be told.
+pub(crate) fn of_path(path: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(path) else { return path.metadata().map_or(0, |metadata| metadata.len()) };
+    entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
 #[cfg(test)]

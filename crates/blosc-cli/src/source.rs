@@ -6,8 +6,8 @@ use crate::format::{self, FileFormat};
 use crate::input::{self, Bytes};
 use blosc_oxide::bloscpack::ReadOptions;
 use blosc_oxide::{
-    Bloscpack, Chunk, Container, Frame, FrameOptions, Header, Limits, NdArray, Options, PackedSuperChunk, ReadAt,
-    Threads,
+    Bloscpack, Chunk, Container, Directory, FileDirectory, Frame, FrameOptions, Header, Limits, NdArray, Options,
+    PackedSuperChunk, ReadAt, Threads,
 };
 use std::path::Path;
 
@@ -57,7 +57,7 @@ impl Opening {
     pub(crate) fn open(&self, path: &Path) -> Outcome<Source> {
         let place = input::shown(path);
         if path.is_dir() {
-            return self.open_directory(path);
+            return self.open_directory(path, FileDirectory::new(path));
         }
         self.open_bytes(input::random(path)?, &place)
     }
@@ -69,11 +69,13 @@ impl Opening {
         self.open_as(container, bytes).in_data(place)
     }
 
-    fn open_directory(&self, path: &Path) -> Outcome<Source> {
+    /// Opens the sparse frame that is in `directory`, at `path`.
+    pub(crate) fn open_directory(&self, path: &Path, directory: impl Directory + 'static) -> Outcome<Source> {
         if Container::at(path).at_path(path)?.is_none() {
             return Err(Failure::data(format!("{}: a directory without a sparse frame in it", path.display())));
         }
-        Frame::open_with(path, self.frame_options()).and_then(checked).map(Source::Frame).in_data(path.display())
+        let frame = Frame::open_directory(directory, self.frame_options());
+        frame.and_then(checked).map(Source::Frame).in_data(path.display())
     }
 
     fn open_as(&self, container: Container, bytes: Bytes) -> blosc_oxide::Result<Source> {

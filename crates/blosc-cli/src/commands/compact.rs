@@ -4,6 +4,7 @@ use crate::changing;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::output;
+use crate::progress::{Progress, Task};
 use crate::size;
 use crate::source::{Opening, Source};
 use crate::terminal::printable;
@@ -21,14 +22,20 @@ pub(crate) struct Compact {
 impl Compact {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let place = self.file.display();
-        if !matches!(Opening::new(global).open(&self.file)?, Source::Frame(_)) {
+        let Source::Frame(frame) = Opening::new(global).open(&self.file)? else {
             return Err(Failure::usage(format!("{place}: only frames and arrays have dead bytes")));
-        }
-        let given_back = changing::change(&self.file, global, |frame| {
+        };
+        // Every chunk is moved twice: behind the end, and to where it stays.
+        let total = 2 * frame.cbytes().saturating_sub(frame.dead_bytes().at(&place)?);
+        drop(frame);
+        let task = Task { verb: "compacting", total: Some(total), compressed: None };
+        let progress = Progress::start(task, global.shows_progress());
+        let given_back = changing::change_shown(&self.file, &progress, global, |frame| {
             let before = frame.dead_bytes()?;
             frame.compact()?;
             Ok(before.saturating_sub(frame.dead_bytes()?))
         });
+        drop(progress);
         let given_back = given_back.at(&place)?;
         if !global.quiet {
             let place = printable(&place.to_string());

@@ -143,7 +143,7 @@ pub(crate) fn write_target(
     drop(progress);
     output.finish()?;
     if global.verbose {
-        let cbytes = size_of(target.path);
+        let cbytes = size::of_path(target.path);
         let ratio = facts::ratio(nbytes, cbytes).unwrap_or_default();
         tell(format_args!(
             "{}: {} to {}, {ratio:.2} times smaller",
@@ -153,10 +153,4 @@ pub(crate) fn write_target(
         ));
     }
     Ok(())
-}
-
-/// How many bytes a file has, or all files of a directory.
-fn size_of(path: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(path) else { return path.metadata().map_or(0, |metadata| metadata.len()) };
-    entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

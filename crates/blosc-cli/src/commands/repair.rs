@@ -4,10 +4,12 @@ use crate::changing::Alone;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::output::{self, Output};
+use crate::progress::{Progress, Task};
+use crate::size;
 use crate::source::Opening;
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::{Recovery, recover};
-use blosc_oxide::{Container, Durability, FileStorage, Frame, FrameLayout};
+use blosc_oxide::{Container, Durability, FileDirectory, FileStorage, Frame, FrameLayout};
 use clap::Args;
 use std::fs::File;
 use std::io::{self, Write};
@@ -49,7 +51,15 @@ impl Repair {
         let target = self.target();
         output::check_free(&target, self.force)?;
         let options = Opening::new(global).frame_options();
-        let repair = Frame::repair_path(&self.file, options.clone())?;
+        // Chunks are read to examine and to copy them, and in a file, large ones not all, to find them.
+        let times = if self.file.is_dir() { 2 } else { 3 };
+        let total = Some(size::of_path(&self.file).saturating_mul(times));
+        let progress = Progress::start(Task { verb: "repairing", total, compressed: None }, global.shows_progress());
+        let repair = if self.file.is_dir() {
+            Frame::repair_directory(progress.reading(FileDirectory::new(&self.file)), options.clone())?
+        } else {
+            Frame::repair(progress.reading(FileStorage::open(&self.file)?), options.clone())?
+        };
         let report = repair.report();
         if report.nchunks == 0 {
             return Err(Failure::data("no chunk was found in it; nothing can be saved"));
@@ -58,6 +68,7 @@ impl Repair {
         let new = options.with_chunks(repair.options()).layout(layout).durability(Durability::None);
         let output = Output::to(&target, self.force)?.like(&self.file);
         Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
+        drop(progress);
         output.finish()?;
         if !global.quiet {
             let mut out = output::stdout()?;
