@@ -14,7 +14,7 @@ compare    measures blosc-oxide and C-Blosc2 side by side
   --quick      fewer rows and shorter samples: 45 seconds instead of 20 to 30 minutes
   --peer PATH  the C library; else the variable BLOSC2_LIBRARY names it, else it is what `install` has installed
   --only AREA  one of filters, chunks, items, frames, arrays
-  --match WORD only rows whose name has this word: a codec, a filter, a data set, `1T`
+  --match WORD only rows whose name has this word: a codec, a level, a filter, a data set, `64KiB`, `1T`
   --json FILE  writes all rows as JSON
   --html FILE  writes one page with plots
 install    puts the newest blosc2 of PyPI into a virtual environment under target/, and says where the library is

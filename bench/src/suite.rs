@@ -54,9 +54,10 @@ fn chunks(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
             let data = data::data_set(name, len);
             for case in cases(levels) {
                 let threads = format!("{}T", case.threads);
+                let (level, kib) = (case.level.to_string(), format!("{}KiB", len >> 10));
                 // Buffers this small are not worth a second thread, and only the latency at the usual level counts.
                 let is_measured = len >= 64 << 10 || (case.threads == 1 && case.level == 5);
-                if is_measured && arguments.matches(&[name, case.codec, case.filter, &threads]) {
+                if is_measured && arguments.matches(&[name, case.codec, &level, case.filter, &kib, &threads]) {
                     rows::chunks::rows(peer, arguments.effort, &data, case).into_iter().for_each(&mut *add);
                 }
             }

@@ -5,9 +5,12 @@ use alloc::vec::Vec;
 
 use super::lazy::{Effort, Parser};
 use super::mid;
-use super::rows::Rows;
+use super::rows::{Depth, Rows};
 use super::sequence::{MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
 use crate::lz::window::MAX_INPUT;
+
+/// Inputs up to here have so few positions of a hash that keeping more of them costs more time than it saves bytes.
+const SHORT_INPUT: usize = 128 * 1024;
 
 /// The high-compression LZ4 encoder.
 ///
@@ -68,7 +71,9 @@ impl HcEncoder {
         if src.len() - start <= MATCH_MARGIN {
             return SequenceWriter::new(dst).finish(src, start..src.len());
         }
-        let effort = Effort { attempts: 4 << level.saturating_sub(3).min(4), long_match: long_match(level) };
+        let depth =
+            Depth { attempts: 4 << level.saturating_sub(3).min(4), older: level >= 9 && src.len() > SHORT_INPUT };
+        let effort = Effort { depth, long_match: long_match(level) };
         match level {
             0..=2 => mid::encode(&mut self.tables, src, start, dst),
             3..=5 => Parser::new(&mut self.narrow, src, start, effort).run(dst),

@@ -1,18 +1,17 @@
 //! Choosing among overlapping matches: one is given up for a later one if what follows does not make up for it.
 
-use super::rows::{Finder, Match, Rows};
-use super::sequence::{MATCH_MARGIN, MIN_MATCH, SequenceWriter};
+use super::pending::Pending;
+use super::rows::{Depth, Finder, Match, Rows};
+use super::sequence::{MATCH_COST, MATCH_MARGIN, MIN_MATCH, SequenceWriter};
 
-/// What a match takes at least, in bytes: its token and its offset. So many literals cost as much.
-const MATCH_COST: usize = 3;
-/// How many bytes of input a byte of output stands for where it is not known better.
-const TYPICAL_RATIO: usize = 2;
+/// How many bytes of input two bytes of output stand for where it is not known better.
+const TYPICAL_RATIO: usize = 5;
 
 /// How much is done to find good matches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effort {
     /// How many earlier positions are looked at for each match.
-    pub(super) attempts: u32,
+    pub(super) depth: Depth,
     /// A match this long is not given up for one that starts a byte later.
     pub(super) long_match: usize,
 }
@@ -36,7 +35,7 @@ pub(super) struct Parser<'a, const WIDTH: usize> {
 impl<'a, const WIDTH: usize> Parser<'a, WIDTH> {
     /// A parser of everything from `start` on, where at least one match must be possible.
     pub(super) fn new(rows: &'a mut Rows<WIDTH>, src: &'a [u8], start: usize, effort: Effort) -> Self {
-        let finder = Finder::new(rows, src, start, effort.attempts);
+        let finder = Finder::new(rows, src, start, effort.depth);
         Self { src, start, finder, effort, last_start: src.len() - MATCH_MARGIN }
     }
 
@@ -44,6 +43,7 @@ impl<'a, const WIDTH: usize> Parser<'a, WIDTH> {
     pub(super) fn run(mut self, dst: &mut [u8]) -> Option<usize> {
         let src = self.src;
         let mut writer = SequenceWriter::new(dst);
+        let mut pending: Option<Pending> = None;
         let mut anchor = self.start;
         let mut at = self.start;
         let mut following = Following::Unknown;
@@ -68,9 +68,15 @@ impl<'a, const WIDTH: usize> Parser<'a, WIDTH> {
                 }
                 best = later;
             }
-            writer.sequence(src, anchor..best.at, best.at - best.from, best.length)?;
+            pending = Some(match pending {
+                Some(before) => before.followed_by(best, src, &mut writer)?,
+                None => Pending::new(anchor, best),
+            });
             anchor = best.end();
             at = anchor;
+        }
+        if let Some(last) = pending {
+            last.write(src, &mut writer)?;
         }
         writer.finish(src, anchor..src.len())
     }
@@ -110,7 +116,7 @@ impl<'a, const WIDTH: usize> Parser<'a, WIDTH> {
 fn is_worth_it(now: &Match, later: &Match, following: &Following) -> bool {
     let literals = later.at - now.at;
     match following {
-        Following::Found(next) => next.end() < later.end() + TYPICAL_RATIO * MATCH_COST.saturating_sub(literals),
+        Following::Found(next) => next.end() < later.end() + TYPICAL_RATIO * MATCH_COST.saturating_sub(literals) / 2,
         _ => literals < later.end() - now.end(),
     }
 }

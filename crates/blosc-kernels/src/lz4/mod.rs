@@ -5,6 +5,7 @@ mod encode;
 mod hc;
 mod lazy;
 mod mid;
+mod pending;
 mod rows;
 mod sequence;
 

@@ -2,7 +2,7 @@
 //!
 //! A row keeps the latest positions of its hashes, and of each a tag of more hash bits. All tags of a row are compared
 //! at once, and only positions whose tag agrees are looked at. These do not depend on each other, which is what makes
-//! rows faster than chains.
+//! rows faster than chains. Where one hash fills its row, what it drives out goes to a second row behind the first.
 
 use alloc::vec::Vec;
 
@@ -19,6 +19,20 @@ const GROUP: usize = 16;
 const STRETCH: usize = 64;
 /// How many of them are at each end; of those in between it is one in so many.
 const STRETCH_ENDS: usize = 16;
+
+/// So many positions of one hash in a row, and it may have had more.
+const FULL: u32 = 60;
+/// How many of these are looked at.
+const OLDER_ATTEMPTS: u32 = 24;
+
+/// How many earlier positions are looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Depth {
+    /// In a row.
+    pub(super) attempts: u32,
+    /// Whether there is a second row behind each.
+    pub(super) older: bool,
+}
 
 /// A match of the input with earlier bytes of it.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +52,20 @@ impl Match {
     /// The match with what agrees before it, but not from before `anchor`.
     #[inline(always)]
     fn extended_back(self, src: &[u8], anchor: usize) -> Self {
-        let back = common_length_before(src, self.from, self.at, self.at - anchor);
+        self.longer_before(common_length_before(src, self.from, self.at, self.at - anchor))
+    }
+
+    /// The match with `back` more bytes before it.
+    #[inline(always)]
+    pub(super) fn longer_before(self, back: usize) -> Self {
         Self { at: self.at - back, from: self.from - back, length: self.length + back }
     }
 }
 
 /// The latest positions of some hashes.
+///
+/// Slot 0 holds no position: in place of its tag is the slot of the latest one, so that finding a slot and writing its tag
+/// touch the same part of memory. Earlier positions are in the slots after it, and go on in slot 1 after the last.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Row<const WIDTH: usize> {
@@ -51,23 +73,36 @@ struct Row<const WIDTH: usize> {
     tags: [u8; WIDTH],
     /// The low halves of the positions.
     positions: [u16; WIDTH],
-    /// Where the latest position is. The others follow, from late to early, and go on at the start of the row.
-    head: u8,
 }
 
 impl<const WIDTH: usize> Row<WIDTH> {
-    const EMPTY: Self = Self { tags: [0; WIDTH], positions: [0; WIDTH], head: 0 };
+    const EMPTY: Self = Self { tags: [0; WIDTH], positions: [0; WIDTH] };
 
+    /// The slot before the latest: of the earliest position, which is the next to be replaced.
+    #[inline(always)]
+    fn earliest_slot(&self) -> usize {
+        let head = usize::from(self.tags[0]);
+        (if head <= 1 { WIDTH } else { head } - 1) % WIDTH
+    }
+
+    /// Puts a position in the place of the earliest.
     #[inline(always)]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rows have at most 64 positions; of positions the low half is kept"
     )]
     fn insert(&mut self, tag: u8, position: usize) {
-        self.head = self.head.wrapping_sub(1) % WIDTH as u8;
-        let slot = usize::from(self.head);
+        let slot = self.earliest_slot();
+        self.tags[0] = slot as u8;
         self.tags[slot] = tag;
         self.positions[slot] = position as u16;
+    }
+
+    /// The earliest position, its low half, if it has the same tag.
+    #[inline(always)]
+    fn earliest(&self, tag: u8) -> Option<usize> {
+        let slot = self.earliest_slot();
+        (self.tags[slot] == tag).then(|| self.positions[slot].into())
     }
 
     /// A bit for each position whose tag agrees, the latest position first.
@@ -78,7 +113,8 @@ impl<const WIDTH: usize> Row<WIDTH> {
         for (index, group) in self.tags.as_chunks().0.iter().enumerate() {
             mask |= u64::from(equal_bytes(group, tag)) << (GROUP * index);
         }
-        let head = u32::from(self.head);
+        mask &= !1;
+        let head = u32::from(self.tags[0]);
         match WIDTH {
             16 => (mask as u16).rotate_right(head).into(),
             32 => (mask as u32).rotate_right(head).into(),
@@ -90,21 +126,109 @@ impl<const WIDTH: usize> Row<WIDTH> {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "only the low half of positions is known")]
     fn distance(&self, at: usize, index: u32) -> usize {
-        let slot = (usize::from(self.head) + index as usize) % WIDTH;
+        let slot = (usize::from(self.tags[0]) + index as usize) % WIDTH;
         usize::from((at as u16).wrapping_sub(self.positions[slot]))
     }
 }
 
 /// The memory of a [`Finder`].
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rows<const WIDTH: usize>(Vec<Row<WIDTH>>);
+pub(super) struct Rows<const WIDTH: usize> {
+    latest: Vec<Row<WIDTH>>,
+    older: Vec<Row<WIDTH>>,
+}
+
+/// `count` empty rows.
+fn cleared<const WIDTH: usize>(rows: &mut Vec<Row<WIDTH>>, count: usize) -> &mut [Row<WIDTH>] {
+    if rows.len() < count {
+        rows.resize(count, Row::EMPTY);
+    }
+    let rows = &mut rows[..count];
+    for row in &mut *rows {
+        row.tags.fill(0);
+    }
+    rows
+}
+
+/// The longest match so far of the bytes at a position.
+struct Longest<'a> {
+    src: &'a [u8],
+    at: usize,
+    /// How many bytes before `at` matches start.
+    before: usize,
+    /// The first four bytes of a match.
+    opening: u32,
+    /// Where matches end at the latest.
+    end: usize,
+    /// How many bytes of the best match follow `at`.
+    length: usize,
+    /// Where the earlier bytes of those at `at` are, or `at` if there is no match yet.
+    from: usize,
+    /// The four bytes that end right after the best match are here, as seen from `at`. A longer one has them too.
+    tail: usize,
+    closing: u32,
+}
+
+impl<'a> Longest<'a> {
+    /// Nothing yet; a match must be longer than `least`.
+    #[inline(always)]
+    fn new(src: &'a [u8], at: usize, start: usize, end: usize, least: usize) -> Self {
+        let tail = least + 1 - MIN_MATCH;
+        let (opening, closing) = (word4(src, start), word4(src, at + tail));
+        Self { src, at, before: at - start, opening, end, length: least, from: at, tail, closing }
+    }
+
+    /// Looks at the positions of a row with this tag, the latest first and not more than `attempts`. Returns how many, or 0
+    /// if no match can be longer.
+    #[inline(always)]
+    fn try_row<const EARLIER: bool, const WIDTH: usize>(&mut self, row: &Row<WIDTH>, tag: u8, attempts: u32) -> u32 {
+        let mut candidates = row.candidates(tag);
+        let mut tried = 0;
+        while candidates != 0 && tried < attempts {
+            let distance = row.distance(self.at, candidates.trailing_zeros());
+            candidates &= candidates - 1;
+            tried += 1;
+            if distance == 0 || distance + self.before > self.at {
+                continue;
+            }
+            let from = self.at - distance;
+            // SAFETY: `from` is before `at`, and `word4` has checked that four bytes follow `at + tail`.
+            let other = u32::from_le_bytes(unsafe { load(self.src, from + self.tail) });
+            if other != self.closing {
+                continue;
+            }
+            if EARLIER && word4(self.src, from - self.before) != self.opening {
+                continue;
+            }
+            let length = common_length(self.src, from - self.before, self.at - self.before, self.end);
+            if length > self.length + self.before {
+                self.length = length - self.before;
+                self.from = from;
+                if self.at + self.length >= self.end {
+                    return 0;
+                }
+                self.tail = self.length + 1 - MIN_MATCH;
+                self.closing = word4(self.src, self.at + self.tail);
+            }
+        }
+        tried
+    }
+
+    #[inline(always)]
+    fn found(&self) -> Option<Match> {
+        let Self { at, before, from, length, .. } = *self;
+        (from != at).then(|| Match { at: at - before, from: from - before, length: length + before })
+    }
+}
 
 /// Finds matches of one input, in rows of `WIDTH` positions.
 pub(super) struct Finder<'a, const WIDTH: usize> {
     src: &'a [u8],
     rows: &'a mut [Row<WIDTH>],
+    /// As many, for what a hash has driven out of a row that is full of it; or none.
+    older: &'a mut [Row<WIDTH>],
     row_bits: u32,
-    /// How many positions are looked at.
+    /// How many positions are looked at in a row.
     attempts: u32,
     /// The first position that was not put into the rows yet.
     next: usize,
@@ -112,17 +236,12 @@ pub(super) struct Finder<'a, const WIDTH: usize> {
 
 impl<'a, const WIDTH: usize> Finder<'a, WIDTH> {
     /// A finder that knows all positions before `start`.
-    pub(super) fn new(rows: &'a mut Rows<WIDTH>, src: &'a [u8], start: usize, attempts: u32) -> Self {
+    pub(super) fn new(rows: &'a mut Rows<WIDTH>, src: &'a [u8], start: usize, depth: Depth) -> Self {
         let entries = (2 * src.len()).clamp(MIN_ENTRIES, ENTRIES);
         let count = (entries / WIDTH).next_power_of_two();
-        if rows.0.len() < count {
-            rows.0.resize(count, Row::EMPTY);
-        }
-        let rows = &mut rows.0[..count];
-        for row in &mut *rows {
-            row.tags.fill(0);
-        }
-        let mut finder = Self { src, rows, row_bits: count.ilog2(), attempts, next: start };
+        let older = cleared(&mut rows.older, if depth.older { count } else { 0 });
+        let rows = cleared(&mut rows.latest, count);
+        let mut finder = Self { src, rows, older, row_bits: count.ilog2(), attempts: depth.attempts, next: start };
         for position in 0..start {
             finder.insert(position);
         }
@@ -156,46 +275,16 @@ impl<'a, const WIDTH: usize> Finder<'a, WIDTH> {
             return None;
         }
         self.insert_before(at);
-        let before = at - start;
-        let opening = word4(src, start);
         let (row, tag) = self.place(at);
-        let row = &mut self.rows[row];
-        let mut candidates = row.candidates(tag);
-        let mut attempts = self.attempts;
-        let mut best = least;
-        let mut best_from = at;
-        // A longer match has the four bytes that end right after the best one.
-        let mut tail = best + 1 - MIN_MATCH;
-        let mut closing = word4(src, at + tail);
-        while candidates != 0 && attempts > 0 {
-            let distance = row.distance(at, candidates.trailing_zeros());
-            candidates &= candidates - 1;
-            attempts -= 1;
-            if distance == 0 || distance + before > at {
-                continue;
-            }
-            let from = at - distance;
-            // SAFETY: `from` is before `at`, and `word4` has checked that four bytes follow `at + tail`.
-            let other = u32::from_le_bytes(unsafe { load(src, from + tail) });
-            if other != closing {
-                continue;
-            }
-            if EARLIER && word4(src, from - before) != opening {
-                continue;
-            }
-            let length = common_length(src, from - before, start, end);
-            if length > best + before {
-                best = length - before;
-                best_from = from;
-                if at + best >= end {
-                    break;
-                }
-                tail = best + 1 - MIN_MATCH;
-                closing = word4(src, at + tail);
-            }
+        let mut longest = Longest::new(src, at, start, end, least);
+        let tried = longest.try_row::<EARLIER, WIDTH>(&self.rows[row], tag, self.attempts);
+        if tried >= FULL
+            && let Some(older) = self.older.get(row)
+        {
+            longest.try_row::<EARLIER, WIDTH>(older, tag, OLDER_ATTEMPTS);
         }
-        row.insert(tag, at);
-        (best_from != at).then(|| Match { at: start, from: best_from - before, length: best + before })
+        self.put(row, tag, at);
+        longest.found()
     }
 
     /// Puts the positions before `at` into the rows, and lets `at` be the last of them.
@@ -226,7 +315,18 @@ impl<'a, const WIDTH: usize> Finder<'a, WIDTH> {
     #[inline(always)]
     fn insert(&mut self, position: usize) {
         let (row, tag) = self.place(position);
-        self.rows[row].insert(tag, position);
+        self.put(row, tag, position);
+    }
+
+    #[inline(always)]
+    fn put(&mut self, row: usize, tag: u8, position: usize) {
+        let row_of_tag = &mut self.rows[row];
+        if let Some(older) = self.older.get_mut(row)
+            && let Some(earliest) = row_of_tag.earliest(tag)
+        {
+            older.insert(tag, earliest);
+        }
+        row_of_tag.insert(tag, position);
     }
 
     /// The row of the bytes at `at`, and their tag.

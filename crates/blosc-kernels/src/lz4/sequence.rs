@@ -8,6 +8,8 @@ use crate::lz::literals::copy_literals;
 const WIDE: usize = 32;
 /// A match is at least this long.
 pub(super) const MIN_MATCH: usize = 4;
+/// What a match takes at least, in bytes: its token and its offset. So many literals cost as much.
+pub(super) const MATCH_COST: usize = 3;
 /// The last bytes of a block are literals.
 pub(super) const LAST_LITERALS: usize = 5;
 /// The last match starts at least this many bytes before the end of the block.
@@ -30,6 +32,12 @@ pub(super) struct SequenceWriter<'a> {
 impl<'a> SequenceWriter<'a> {
     pub(super) fn new(dst: &'a mut [u8]) -> Self {
         Self { dst, written: 0 }
+    }
+
+    /// How many bytes there are so far.
+    #[cfg(test)]
+    pub(super) fn written(&self) -> usize {
+        self.written
     }
 
     /// Appends `literals` of `src` and a match; `None` if a block with this sequence cannot fit.
@@ -139,7 +147,7 @@ fn put_extension(out: &mut [u8], length: usize) -> usize {
 
 /// How many bytes a length takes beyond its token nibble.
 #[inline(always)]
-fn extension_length(length: usize) -> usize {
+pub(super) fn extension_length(length: usize) -> usize {
     if length < 15 { 0 } else { (length - 15) / 255 + 1 }
 }
 
