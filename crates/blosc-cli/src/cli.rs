@@ -32,7 +32,7 @@ pub(crate) struct Global {
     /// Threads to use; 0 is as many as there are cores
     #[arg(long, short = 'j', global = true, value_name = "N", default_value_t = 0)]
     threads: usize,
-    /// The most memory that one part of a file may ask for, such as 512M
+    /// The most memory that one part of a file may ask for, such as 512M; files that are worked on at the same time share it
     #[arg(long, global = true, value_name = "SIZE", default_value = "1G", value_parser = size::parse_memory)]
     max_memory: usize,
     #[arg(skip = true)]
@@ -50,9 +50,10 @@ impl Global {
         if self.threads == 1 { Threads::serial() } else { Threads::at_most(self.threads) }
     }
 
-    /// The same on one thread, and without a progress bar among many.
-    pub(crate) fn single(self) -> Self {
-        Self { threads: 1, has_progress: false, ..self }
+    /// The same for each of several workers: on one thread, with a share of the memory, and without a progress bar among
+    /// many.
+    pub(crate) fn shared_by(&self, workers: usize) -> Self {
+        Self { threads: 1, has_progress: false, max_memory: self.max_memory / workers, ..self.clone() }
     }
 
     /// Whether progress may be shown.

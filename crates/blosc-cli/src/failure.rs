@@ -20,6 +20,8 @@ pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 pub(crate) enum Failure {
     /// The data is of a kind that is not known or not supported.
     Data(String),
+    /// The data asks for more memory than it may have.
+    TooLarge(String),
     /// The data is damaged.
     Damaged(String),
     /// The arguments make no sense, or something cannot be read or written.
@@ -45,8 +47,11 @@ impl Failure {
 
     /// Prints one line and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        if let Self::Data(message) | Self::Damaged(message) | Self::Usage(message) = self {
-            tell(message);
+        match self {
+            Self::Data(message) | Self::TooLarge(message) | Self::Damaged(message) | Self::Usage(message) => {
+                tell(message);
+            }
+            Self::ClosedPipe | Self::Told | Self::ToldUsage => {}
         }
         ExitCode::from(self.code())
     }
@@ -54,7 +59,7 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Self::ClosedPipe => 0,
-            Self::Told | Self::Data(_) | Self::Damaged(_) => DATA,
+            Self::Told | Self::Data(_) | Self::TooLarge(_) | Self::Damaged(_) => DATA,
             Self::ToldUsage | Self::Usage(_) => USAGE,
         }
     }
@@ -87,6 +92,7 @@ impl Failure {
     fn within(self, place: &dyn Display) -> Self {
         match self {
             Self::Data(message) => Self::Data(format!("{place}: {message}")),
+            Self::TooLarge(message) => Self::TooLarge(format!("{place}: {message}")),
             Self::Damaged(message) => Self::Damaged(format!("{place}: {message}")),
             Self::Usage(message) => Self::Usage(format!("{place}: {message}")),
             other => other,
@@ -117,7 +123,7 @@ impl Failure {
             return Self::of(inner);
         }
         match error.kind() {
-            ErrorKind::LimitExceeded => Self::Data(format!("{error}; --max-memory raises the limit")),
+            ErrorKind::LimitExceeded => Self::TooLarge(format!("{error}; --max-memory raises the limit")),
             ErrorKind::Unsupported => Self::Data(error.to_string()),
             ErrorKind::Corrupt | ErrorKind::Truncated | ErrorKind::ChecksumMismatch => Self::Damaged(error.to_string()),
             _ => Self::Usage(error.to_string()),

@@ -67,6 +67,9 @@ pub(crate) struct Job {
 
 /// Does `action` for each of `jobs`, up to `workers` at a time. Failures are told as they come, and the worst is what is
 /// left.
+///
+/// Those that are worked on at the same time share the memory. What needs more than its share is done afterwards, with all
+/// of it.
 pub(crate) fn each(
     jobs: &[Job],
     workers: usize,
@@ -75,23 +78,46 @@ pub(crate) fn each(
 ) -> Outcome {
     check_targets(jobs)?;
     let workers = workers.min(jobs.len());
+    if workers <= 1 {
+        return one_by_one(jobs, Ok(()), global, &action);
+    }
     // Where files are shared out, none of them needs more than a thread.
-    let inner = if workers > 1 { global.clone().single() } else { global.clone() };
+    let shared = global.shared_by(workers);
     let queue = Mutex::new(jobs.iter());
-    let worst = Mutex::new(Ok(()));
+    let (large, worst) = (Mutex::new(Vec::new()), Mutex::new(Ok(())));
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 loop {
                     let Some(job) = lock(&queue).next() else { return };
-                    if let Err(failure) = make_parent(&job.target).and_then(|()| action(job, &inner)) {
-                        failure.report_among(&mut lock(&worst));
+                    match make_parent(&job.target).and_then(|()| action(job, &shared)) {
+                        Ok(()) => {}
+                        Err(Failure::TooLarge(_)) => lock(&large).push(job),
+                        Err(failure) => failure.report_among(&mut lock(&worst)),
                     }
                 }
             });
         }
     });
-    worst.into_inner().unwrap_or_else(PoisonError::into_inner)
+    let mut large = large.into_inner().unwrap_or_else(PoisonError::into_inner);
+    large.sort_by_key(|job| &job.file);
+    let worst = worst.into_inner().unwrap_or_else(PoisonError::into_inner);
+    one_by_one(large, worst, global, &action)
+}
+
+/// Does `action` for each of `jobs`, after others of which `worst` is left.
+fn one_by_one<'a>(
+    jobs: impl IntoIterator<Item = &'a Job>,
+    mut worst: Outcome,
+    global: &Global,
+    action: &impl Fn(&Job, &Global) -> Outcome,
+) -> Outcome {
+    for job in jobs {
+        if let Err(failure) = make_parent(&job.target).and_then(|()| action(job, global)) {
+            failure.report_among(&mut worst);
+        }
+    }
+    worst
 }
 
 /// Refuses to make one file of two.
