@@ -1,12 +1,14 @@
-//! What every command keeps to: nothing is overwritten, nothing is left behind, memory is bounded, a closed pipe is fine.
+//! What every command keeps to: nothing is overwritten, nothing is left behind, a closed pipe is fine.
 
 mod common;
 
-use common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, npy, ramp, run};
+#[cfg(unix)]
+use common::interruption::{interrupt, signal, started, started_by};
+#[cfg(unix)]
+use common::mode;
+use common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, ramp, run};
 use std::fs;
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 #[test]
 fn nothing_is_overwritten_without_force() {
@@ -114,123 +116,6 @@ fn force_does_not_replace_devices() {
     assert!(line.contains("no regular file"), "{line}");
 }
 
-#[test]
-fn a_failure_leaves_nothing_behind() {
-    let scratch = Scratch::new();
-    let frame = {
-        scratch.write("data.bin", &ramp(100_000));
-        assert!(run(&scratch, &["c", "data.bin", "whole.b2frame", "--chunk-size", "10K"]).status.success());
-        fs::read(scratch.join("whole.b2frame")).unwrap()
-    };
-    let mut damaged = frame.clone();
-    let middle = damaged.len() / 2;
-    damaged[middle..middle + 40].fill(0xff);
-    scratch.write("damaged.b2frame", &damaged);
-    assert_fails(&run(&scratch, &["d", "damaged.b2frame", "out.bin"]), 1, "decompress");
-    assert_fails(&run(&scratch, &["convert", "damaged.b2frame", "out.blp"]), 1, "convert");
-    assert_eq!(scratch.names(), ["damaged.b2frame", "data.bin", "whole.b2frame"]);
-}
-
-#[test]
-fn a_damaged_chunk_is_not_converted() {
-    let scratch = Scratch::new();
-    scratch.write("data.bin", &ramp(100_000));
-    for (from, targets) in [
-        ("damaged.b2frame", &["out.b2frame", "out.sframe", "out.blp", "out.chunk"][..]),
-        ("damaged.b2nd", &["out.b2nd"]),
-    ] {
-        assert!(run(&scratch, &["c", "--level", "0", "data.bin", from]).status.success());
-        let mut bytes = fs::read(scratch.join(from)).unwrap();
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-        scratch.write(from, &bytes);
-        for target in targets {
-            let line = assert_fails(&run(&scratch, &["convert", from, target]), 1, target);
-            assert!(line.contains("its hash is"), "{from} to {target}: {line}");
-        }
-    }
-    assert_eq!(scratch.names(), ["damaged.b2frame", "damaged.b2nd", "data.bin"]);
-}
-
-#[test]
-fn nothing_of_a_damaged_chunk_of_an_array_comes_out_on_any_number_of_threads() {
-    let scratch = Scratch::new();
-    scratch.write("data.npy", &npy("<i4", "(700, 500)", &ramp(350_000)));
-    let chunks = ["--chunks", "300,500", "--blocks", "50,50", "--level", "0"];
-    assert!(run(&scratch, &[&["c", "data.npy", "damaged.b2nd"][..], &chunks].concat()).status.success());
-    let mut bytes = fs::read(scratch.join("damaged.b2nd")).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    scratch.write("damaged.b2nd", &bytes);
-    for threads in ["-j1", "-j2"] {
-        for command in [
-            &["d", "damaged.b2nd", "out.bin"][..],
-            &["d", "--slice", "310,3", "damaged.b2nd", "out.bin"],
-            &["d", "--bytes", "600000..600004", "damaged.b2nd", "out.bin"],
-            &["d", "--npy", "damaged.b2nd", "out.npy"],
-            &["cat", "damaged.b2nd"],
-            &["convert", "damaged.b2nd", "out.b2frame"],
-            &["convert", "damaged.b2nd", "out.blp"],
-            &["convert", "--chunks", "70,70", "damaged.b2nd", "out.b2nd"],
-        ] {
-            let line = assert_fails(&run(&scratch, &[command, &[threads]].concat()), 1, command[0]);
-            assert!(line.contains("chunk 1: its hash is"), "{command:?} {threads}: {line}");
-        }
-    }
-    assert!(run(&scratch, &["d", "--slice", "0:300", "damaged.b2nd", "good.bin"]).status.success());
-    assert_eq!(fs::read(scratch.join("good.bin")).unwrap(), ramp(150_000));
-    assert_eq!(scratch.names(), ["damaged.b2nd", "data.npy", "good.bin"]);
-}
-
-/// The binary with no signal ignored, even if the tests are run by a program that ignores some, as `nohup` does.
-#[cfg(unix)]
-fn unignoring() -> Command {
-    let mut command = Command::new("perl");
-    command.args(["-e", "$SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV", BLOSC]);
-    command
-}
-
-/// Starts the binary on input that never ends, and gives it time to write something.
-#[cfg(unix)]
-fn started(scratch: &Scratch, arguments: &[&str]) -> std::process::Child {
-    started_by(unignoring(), scratch, arguments)
-}
-
-#[cfg(unix)]
-fn started_by(mut command: Command, scratch: &Scratch, arguments: &[&str]) -> std::process::Child {
-    let mut child =
-        command.args(arguments).current_dir(&scratch.0).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let stdin = child.stdin.as_mut().unwrap();
-    stdin.write_all(&ramp(3_000_000)).unwrap();
-    let start = Instant::now();
-    while !is_hidden_there(scratch) && start.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(is_hidden_there(scratch), "it writes to a temporary file");
-    child
-}
-
-/// Whether there is a temporary file.
-#[cfg(unix)]
-fn is_hidden_there(scratch: &Scratch) -> bool {
-    scratch.names().iter().any(|name| name.starts_with('.'))
-}
-
-#[cfg(unix)]
-fn signal(child: &std::process::Child, signal: &str) {
-    let kill = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-}
-
-/// The exit code of a child that a signal has ended.
-#[cfg(unix)]
-fn interrupt(child: &mut std::process::Child, name: &str) -> Option<i32> {
-    // If its input ended, it might be done before it takes notice.
-    let _stdin = child.stdin.take();
-    signal(child, name);
-    child.wait().unwrap().code()
-}
-
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_nothing_behind() {
@@ -242,145 +127,6 @@ fn an_interrupted_run_leaves_nothing_behind() {
             assert_eq!(scratch.names(), Vec::<String>::new(), "{signal} {target}");
         }
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupted_append_leaves_nothing_behind() {
-    let scratch = Scratch::new();
-    scratch.write("data.bin", &ramp(100_000));
-    assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
-    let before = fs::read(scratch.join("data.blp")).unwrap();
-    let mut child = started(&scratch, &["append", "data.blp", "-"]);
-    assert_eq!(interrupt(&mut child, "INT"), Some(130));
-    assert_eq!(scratch.names(), ["data.bin", "data.blp"]);
-    assert_eq!(good([std::ffi::OsStr::new("cat"), scratch.join("data.blp").as_os_str()]), ramp(100_000));
-    assert!(run(&scratch, &["append", "data.blp", "data.bin"]).status.success());
-    assert!(fs::read(scratch.join("data.blp")).unwrap() != before);
-}
-
-#[cfg(unix)]
-#[test]
-fn an_append_through_a_link_changes_the_file_that_it_leads_to() {
-    let scratch = Scratch::new();
-    fs::create_dir(scratch.join("far")).unwrap();
-    scratch.write("data.bin", &ramp(100_000));
-    for name in ["data.b2frame", "data.blp", "data.b2packed"] {
-        assert!(run(&scratch, &["c", "data.bin", &format!("far/{name}"), "--chunk-size", "64K"]).status.success());
-        std::os::unix::fs::symlink(format!("far/{name}"), scratch.join(name)).unwrap();
-        // A Bloscpack file has room for ten times as many chunks; then it is written anew.
-        for _ in 0..12 {
-            assert!(run(&scratch, &["append", name, "data.bin"]).status.success());
-        }
-        assert!(scratch.join(name).symlink_metadata().unwrap().is_symlink(), "{name}");
-        let far = scratch.join("far").join(name);
-        assert_eq!(good([std::ffi::OsStr::new("cat"), far.as_os_str()]), ramp(100_000).repeat(13), "{name}");
-    }
-    assert_eq!(fs::read_dir(scratch.join("far")).unwrap().count(), 3, "nothing is left there");
-}
-
-#[test]
-fn a_file_is_not_appended_to_itself() {
-    let scratch = Scratch::new();
-    scratch.write("data.bin", &ramp(1000));
-    for name in ["out.b2frame", "out.b2nd", "out.blp", "out.b2packed"] {
-        assert!(run(&scratch, &["c", "data.bin", name]).status.success());
-        let before = fs::read(scratch.join(name)).unwrap();
-        let line = assert_fails(&run(&scratch, &["append", name, &format!("./{name}")]), 2, name);
-        assert!(line.contains("to itself"), "{line}");
-        assert!(fs::read(scratch.join(name)).unwrap() == before, "{name}");
-    }
-}
-
-/// Bytes that do not get smaller.
-fn noise(len: usize) -> Vec<u8> {
-    let mut state = 1_u32;
-    let next = |_| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        state.to_be_bytes()[0]
-    };
-    (0..len).map(next).collect()
-}
-
-/// How many bytes are in a directory and those below it.
-#[cfg(unix)]
-fn size_of(directory: &std::path::Path) -> u64 {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let sizes = entries.map(|entry| match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
-        Ok(metadata) => metadata.len(),
-        Err(_) => 0,
-    });
-    sizes.sum()
-}
-
-/// Kills an append of data that never ends when it has written something.
-#[cfg(unix)]
-fn kill_append(scratch: &Scratch, name: &str) {
-    let before = size_of(&scratch.0);
-    let mut child = Command::new(BLOSC)
-        .args(["append", name, "-"])
-        .current_dir(&scratch.0)
-        // An array takes what comes through a pipe from a temporary file.
-        .env("TMPDIR", &scratch.0)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.as_mut().unwrap().write_all(&noise(4 << 20)).unwrap();
-    let start = Instant::now();
-    while size_of(&scratch.0) == before && start.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(size_of(&scratch.0) > before, "{name}: nothing was written");
-    assert_eq!(interrupt(&mut child, "KILL"), None);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_killed_append_leaves_a_file_that_is_read_and_appended_to() {
-    for name in ["out.b2frame", "out.sframe", "out.b2nd", "out.blp", "out.b2packed"] {
-        let scratch = Scratch::new();
-        scratch.write("data.bin", &ramp(100_000));
-        assert!(run(&scratch, &["c", "data.bin", name, "--chunk-size", "64K"]).status.success());
-        kill_append(&scratch, name);
-        assert_eq!(run(&scratch, &["cat", name]).stdout, ramp(100_000), "{name}");
-        if name.ends_with(".blp") {
-            let line = assert_fails(&run(&scratch, &["verify", name]), 1, name);
-            assert!(line.contains("`blosc repair`"), "{line}");
-            assert!(run(&scratch, &["repair", name]).status.success());
-        }
-        let verified = run(&scratch, &["verify", name]);
-        assert!(verified.status.success(), "{name}: {}", String::from_utf8_lossy(&verified.stderr));
-        assert!(run(&scratch, &["append", name, "data.bin"]).status.success(), "{name}");
-        assert_eq!(run(&scratch, &["cat", name]).stdout, ramp(100_000).repeat(2), "{name}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_bloscpack_file_is_repaired_before_it_appears() {
-    use std::os::unix::fs::PermissionsExt;
-    let scratch = Scratch::new();
-    scratch.write("data.bin", &ramp(100_000));
-    assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
-    let whole = fs::read(scratch.join("data.blp")).unwrap();
-    let longer = [&whole[..], &noise(1000)].concat();
-    let path = scratch.write("longer.blp", &longer);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-    assert!(run(&scratch, &["repair", "longer.blp", "mended.blp"]).status.success());
-    assert!(fs::read(scratch.join("mended.blp")).unwrap() == whole);
-    assert_eq!(mode(&scratch.join("mended.blp")), 0o444);
-    assert!(fs::read(&path).unwrap() == longer, "the file itself stays");
-    // What cannot be repaired is not published.
-    let mut damaged = longer;
-    damaged[whole.len() - 20] ^= 1;
-    scratch.write("damaged.blp", &damaged);
-    assert_fails(&run(&scratch, &["repair", "damaged.blp", "none.blp"]), 1, "damage");
-    assert!(!scratch.join("none.blp").exists());
-    let other = fs::File::open(scratch.join("damaged.blp")).unwrap();
-    other.lock().unwrap();
-    let line = assert_fails(&run(&scratch, &["repair", "damaged.blp"]), 2, "locked");
-    assert!(line.contains("another process"), "{line}");
 }
 
 #[cfg(target_os = "linux")]
@@ -423,36 +169,6 @@ fn a_directory_with_the_name_of_a_compressed_file_is_looked_into() {
     assert!(run(&scratch, &["c", "runs", "out"]).status.success());
     assert!(scratch.join("out/first.blp/a.bin.b2frame").is_file());
     assert!(!scratch.join("out/frame").exists(), "a sparse frame is compressed, whatever its name is");
-}
-
-/// Data that fails when much of it has been taken already.
-fn cut_off() -> Vec<u8> {
-    let mut file = npy("<i4", "(500000, 10)", &ramp(5_000_000));
-    file.truncate(file.len() - 3);
-    file
-}
-
-#[test]
-fn a_failed_append_changes_nothing() {
-    let scratch = Scratch::new();
-    scratch.write("small.npy", &npy("<i4", "(1000, 10)", &ramp(10_000)));
-    for name in ["out.b2frame", "out.sframe", "out.b2nd", "out.blp", "out.b2packed"] {
-        assert!(run(&scratch, &["c", "small.npy", name, "--chunk-size", "64K"]).status.success());
-        let target = scratch.join(name);
-        let failed = blosc_with_input(["append", target.to_str().unwrap(), "-"], &cut_off());
-        let line = assert_fails(&failed, 1, name);
-        assert!(line.contains("cut off"), "{line}");
-        assert_eq!(good(["cat", target.to_str().unwrap()]), ramp(10_000), "{name}");
-        good(["-q", "verify", target.to_str().unwrap()]);
-        assert!(run(&scratch, &["append", name, "small.npy"]).status.success(), "{name}");
-        assert_eq!(good(["cat", target.to_str().unwrap()]), [ramp(10_000), ramp(10_000)].concat(), "{name}");
-    }
-}
-
-#[cfg(unix)]
-fn mode(path: &std::path::Path) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().unwrap().permissions().mode() & 0o777
 }
 
 #[cfg(unix)]
@@ -592,42 +308,6 @@ fn man_pages_are_not_written_over_other_files() {
 
 #[cfg(unix)]
 #[test]
-fn of_many_damaged_chunks_the_first_are_named_and_the_others_counted() {
-    const CHUNKS: usize = 1500;
-    let scratch = Scratch::new();
-    scratch.write("data.bin", &noise(CHUNKS * 100));
-    for name in ["data.b2frame", "data.blp"] {
-        assert!(run(&scratch, &["c", "data.bin", name, "--chunk-size", "100"]).status.success());
-    }
-    damage_frame(&scratch.join("data.b2frame"));
-    let mut bytes = fs::read(scratch.join("data.blp")).unwrap();
-    // A header of 16 bytes, 100 that do not compress, and a checksum of 4.
-    bytes.iter_mut().rev().step_by(120).take(CHUNKS).for_each(|byte| *byte ^= 1);
-    scratch.write("data.blp", &bytes);
-    for name in ["data.b2frame", "data.blp"] {
-        let line = assert_fails(&run(&scratch, &["verify", name]), 1, name);
-        assert!(line.contains(": chunk 0: ") && line.contains(", and 1499 more"), "{line}");
-        let all = run(&scratch, &["verify", "--verbose", name]);
-        let text = String::from_utf8(all.stderr).unwrap();
-        assert_eq!((all.status.code(), text.lines().count()), (Some(1), 1001), "{name}");
-        assert!(text.ends_with(&format!("blosc: {name}: 500 more are damaged\n")), "{name}");
-    }
-    let repaired = run(&scratch, &["repair", "data.b2frame"]);
-    let text = String::from_utf8(repaired.stdout).unwrap();
-    assert!(text.starts_with("1500 chunks found by its header, 1500 of them damaged\n"), "{text}");
-    assert!(text.contains("\ndamaged: 500 more\n"), "{text}");
-}
-
-/// Changes the last byte of each chunk.
-fn damage_frame(path: &std::path::Path) {
-    let frame = blosc_oxide::Frame::open(path).unwrap();
-    let last = |index| frame.chunk_position(index).unwrap().unwrap() + frame.chunk(index).unwrap().len() as u64 - 1;
-    let mut bytes = fs::read(path).unwrap();
-    (0..frame.nchunks()).for_each(|index| bytes[usize::try_from(last(index)).unwrap()] ^= 1);
-    fs::write(path, bytes).unwrap();
-}
-
-#[test]
 fn a_closed_pipe_is_no_error() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(1_000_000));
@@ -649,92 +329,6 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// The most memory that a finished run has used, in KiB, on systems that tell.
-#[cfg(target_os = "linux")]
-fn peak_memory(arguments: &[&str], feed: usize, scratch: &Scratch) -> u64 {
-    let mut child = Command::new(BLOSC)
-        .args(arguments)
-        .current_dir(&scratch.0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let piece = ramp(1 << 18);
-            for _ in 0..feed / piece.len() {
-                if stdin.write_all(&piece).is_err() {
-                    return;
-                }
-            }
-        });
-        scope.spawn(move || {
-            let mut buffer = vec![0; 1 << 20];
-            while stdout.read(&mut buffer).is_ok_and(|count| count > 0) {}
-        });
-        while child.try_wait().unwrap().is_none() {
-            let text = fs::read_to_string(&status).unwrap_or_default();
-            let line = text.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-            let found = line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0);
-            peak = peak.max(found);
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    });
-    assert!(child.wait().unwrap().success(), "{arguments:?}");
-    peak
-}
-
-/// 192 MiB go through; a program that kept them would show it.
-#[cfg(target_os = "linux")]
-#[test]
-fn memory_is_bounded_whatever_the_length_of_the_input() {
-    const FEED: usize = 192 << 20;
-    let scratch = Scratch::new();
-    let options = ["--codec", "lz4", "--level", "1", "--typesize", "4"];
-    for (target, ceiling) in [("-", 80_000), ("out.blp", 80_000), ("out.b2frame", 80_000), ("out.b2packed", 80_000)] {
-        let arguments = [&["-j2", "c", "-", target][..], &options].concat();
-        let peak = peak_memory(&arguments, FEED, &scratch);
-        assert!(peak < ceiling, "compressing to {target} took {peak} KiB");
-    }
-    for (source, ceiling) in [("out.blp", 80_000), ("out.b2frame", 80_000), ("out.b2packed", 80_000)] {
-        let peak = peak_memory(&["-j2", "d", source, "-"], 0, &scratch);
-        assert!(peak < ceiling, "decompressing {source} took {peak} KiB");
-    }
-    let peak = peak_memory(&["-j2", "convert", "out.b2frame", "again.blp"], 0, &scratch);
-    assert!(peak < 100_000, "converting took {peak} KiB");
-}
-
-/// An array of 192 MiB whose layers have 16 MiB, in chunks that are 12 layers long: a row of chunks is all of it.
-#[cfg(target_os = "linux")]
-#[test]
-fn memory_is_bounded_whatever_the_size_of_arrays() {
-    let scratch = Scratch::new();
-    let options = ["--codec", "lz4", "--level", "1", "--dtype", "<u4", "--shape", "12,2048,2048"];
-    let cells = ["--chunks", "12,128,128", "--blocks", "2,128,128"];
-    let arguments = [&["-j2", "c", "-", "out.b2nd"][..], &options, &cells].concat();
-    let peak = peak_memory(&arguments, 192 << 20, &scratch);
-    assert!(peak < 300_000, "compressing a pipe took {peak} KiB");
-    for (arguments, ceiling) in [
-        (&["-j2", "d", "out.b2nd", "plain.bin"][..], 100_000),
-        (&["-j2", "d", "out.b2nd", "-", "--slice", ":,1:,::-1"], 100_000),
-        (&["-j2", "d", "out.b2nd", "-", "--bytes", "1000..150M"], 100_000),
-        (&["-j2", "convert", "out.b2nd", "other.b2nd", "--chunks", "3,256,256"], 100_000),
-        (&["-j2", "convert", "out.b2nd", "flat.b2frame"], 120_000),
-        (&["-j2", "append", "out.b2nd", "plain.bin"], 100_000),
-    ] {
-        let peak = peak_memory(arguments, 0, &scratch);
-        assert!(peak < ceiling, "{arguments:?} took {peak} KiB");
-    }
-    let arguments = [&["-j2", "c", "plain.bin", "again.b2nd"][..], &options, &cells].concat();
-    let peak = peak_memory(&arguments, 0, &scratch);
-    assert!(peak < 100_000, "compressing a file took {peak} KiB");
-    let facts = String::from_utf8(run(&scratch, &["info", "--json", "again.b2nd"]).stdout).unwrap();
-    assert!(facts.contains("\"dead_bytes\": 0"), "{facts}");
-}
-
 #[test]
 fn a_frame_can_come_through_a_pipe() {
     let scratch = Scratch::new();
@@ -749,17 +343,6 @@ fn a_frame_can_come_through_a_pipe() {
         assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("\"format\": \"{format}\"")), "{format}");
         assert_eq!(blosc_with_input(["cat", "-"], &packed.stdout).stdout, data, "{format}");
     }
-}
-
-#[test]
-fn a_hostile_size_does_not_get_its_memory() {
-    let scratch = Scratch::new();
-    scratch.write("zeros.bin", &vec![0; 40 << 20]);
-    assert!(run(&scratch, &["c", "zeros.bin", "zeros.chunk"]).status.success());
-    assert!(fs::metadata(scratch.join("zeros.chunk")).unwrap().len() < 100);
-    let message =
-        assert_fails(&run(&scratch, &["--max-memory", "1M", "d", "zeros.chunk", "out"]), 1, "a chunk of zeros");
-    assert!(message.contains("--max-memory"), "{message}");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! What the tests of the real binary share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+#[cfg(unix)]
+pub(crate) mod interruption;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -122,4 +125,21 @@ pub(crate) fn npy(dtype: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     file.extend(format!("{text:<117}\n").bytes());
     file.extend(data);
     file
+}
+
+/// Bytes that do not get smaller.
+pub(crate) fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let next = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    };
+    (0..len).map(next).collect()
+}
+
+/// Who may do what with a file.
+#[cfg(unix)]
+pub(crate) fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().unwrap().permissions().mode() & 0o777
 }

@@ -1,0 +1,139 @@
+//! Damaged files: nothing of what is damaged comes out or is converted, and all of it is told.
+
+mod common;
+
+#[cfg(unix)]
+use common::mode;
+use common::{Scratch, assert_fails, noise, npy, ramp, run};
+use std::fs;
+
+#[test]
+fn a_failure_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    let frame = {
+        scratch.write("data.bin", &ramp(100_000));
+        assert!(run(&scratch, &["c", "data.bin", "whole.b2frame", "--chunk-size", "10K"]).status.success());
+        fs::read(scratch.join("whole.b2frame")).unwrap()
+    };
+    let mut damaged = frame.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 40].fill(0xff);
+    scratch.write("damaged.b2frame", &damaged);
+    assert_fails(&run(&scratch, &["d", "damaged.b2frame", "out.bin"]), 1, "decompress");
+    assert_fails(&run(&scratch, &["convert", "damaged.b2frame", "out.blp"]), 1, "convert");
+    assert_eq!(scratch.names(), ["damaged.b2frame", "data.bin", "whole.b2frame"]);
+}
+
+#[test]
+fn a_damaged_chunk_is_not_converted() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    for (from, targets) in [
+        ("damaged.b2frame", &["out.b2frame", "out.sframe", "out.blp", "out.chunk"][..]),
+        ("damaged.b2nd", &["out.b2nd"]),
+    ] {
+        assert!(run(&scratch, &["c", "--level", "0", "data.bin", from]).status.success());
+        let mut bytes = fs::read(scratch.join(from)).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        scratch.write(from, &bytes);
+        for target in targets {
+            let line = assert_fails(&run(&scratch, &["convert", from, target]), 1, target);
+            assert!(line.contains("its hash is"), "{from} to {target}: {line}");
+        }
+    }
+    assert_eq!(scratch.names(), ["damaged.b2frame", "damaged.b2nd", "data.bin"]);
+}
+
+#[test]
+fn nothing_of_a_damaged_chunk_of_an_array_comes_out_on_any_number_of_threads() {
+    let scratch = Scratch::new();
+    scratch.write("data.npy", &npy("<i4", "(700, 500)", &ramp(350_000)));
+    let chunks = ["--chunks", "300,500", "--blocks", "50,50", "--level", "0"];
+    assert!(run(&scratch, &[&["c", "data.npy", "damaged.b2nd"][..], &chunks].concat()).status.success());
+    let mut bytes = fs::read(scratch.join("damaged.b2nd")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    scratch.write("damaged.b2nd", &bytes);
+    for threads in ["-j1", "-j2"] {
+        for command in [
+            &["d", "damaged.b2nd", "out.bin"][..],
+            &["d", "--slice", "310,3", "damaged.b2nd", "out.bin"],
+            &["d", "--bytes", "600000..600004", "damaged.b2nd", "out.bin"],
+            &["d", "--npy", "damaged.b2nd", "out.npy"],
+            &["cat", "damaged.b2nd"],
+            &["convert", "damaged.b2nd", "out.b2frame"],
+            &["convert", "damaged.b2nd", "out.blp"],
+            &["convert", "--chunks", "70,70", "damaged.b2nd", "out.b2nd"],
+        ] {
+            let line = assert_fails(&run(&scratch, &[command, &[threads]].concat()), 1, command[0]);
+            assert!(line.contains("chunk 1: its hash is"), "{command:?} {threads}: {line}");
+        }
+    }
+    assert!(run(&scratch, &["d", "--slice", "0:300", "damaged.b2nd", "good.bin"]).status.success());
+    assert_eq!(fs::read(scratch.join("good.bin")).unwrap(), ramp(150_000));
+    assert_eq!(scratch.names(), ["damaged.b2nd", "data.npy", "good.bin"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_bloscpack_file_is_repaired_before_it_appears() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
+    let whole = fs::read(scratch.join("data.blp")).unwrap();
+    let longer = [&whole[..], &noise(1000)].concat();
+    let path = scratch.write("longer.blp", &longer);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(run(&scratch, &["repair", "longer.blp", "mended.blp"]).status.success());
+    assert!(fs::read(scratch.join("mended.blp")).unwrap() == whole);
+    assert_eq!(mode(&scratch.join("mended.blp")), 0o444);
+    assert!(fs::read(&path).unwrap() == longer, "the file itself stays");
+    // What cannot be repaired is not published.
+    let mut damaged = longer;
+    damaged[whole.len() - 20] ^= 1;
+    scratch.write("damaged.blp", &damaged);
+    assert_fails(&run(&scratch, &["repair", "damaged.blp", "none.blp"]), 1, "damage");
+    assert!(!scratch.join("none.blp").exists());
+    let other = fs::File::open(scratch.join("damaged.blp")).unwrap();
+    other.lock().unwrap();
+    let line = assert_fails(&run(&scratch, &["repair", "damaged.blp"]), 2, "locked");
+    assert!(line.contains("another process"), "{line}");
+}
+
+#[test]
+fn of_many_damaged_chunks_the_first_are_named_and_the_others_counted() {
+    const CHUNKS: usize = 1500;
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &noise(CHUNKS * 100));
+    for name in ["data.b2frame", "data.blp"] {
+        assert!(run(&scratch, &["c", "data.bin", name, "--chunk-size", "100"]).status.success());
+    }
+    damage_frame(&scratch.join("data.b2frame"));
+    let mut bytes = fs::read(scratch.join("data.blp")).unwrap();
+    // A header of 16 bytes, 100 that do not compress, and a checksum of 4.
+    bytes.iter_mut().rev().step_by(120).take(CHUNKS).for_each(|byte| *byte ^= 1);
+    scratch.write("data.blp", &bytes);
+    for name in ["data.b2frame", "data.blp"] {
+        let line = assert_fails(&run(&scratch, &["verify", name]), 1, name);
+        assert!(line.contains(": chunk 0: ") && line.contains(", and 1499 more"), "{line}");
+        let all = run(&scratch, &["verify", "--verbose", name]);
+        let text = String::from_utf8(all.stderr).unwrap();
+        assert_eq!((all.status.code(), text.lines().count()), (Some(1), 1001), "{name}");
+        assert!(text.ends_with(&format!("blosc: {name}: 500 more are damaged\n")), "{name}");
+    }
+    let repaired = run(&scratch, &["repair", "data.b2frame"]);
+    let text = String::from_utf8(repaired.stdout).unwrap();
+    assert!(text.starts_with("1500 chunks found by its header, 1500 of them damaged\n"), "{text}");
+    assert!(text.contains("\ndamaged: 500 more\n"), "{text}");
+}
+
+/// Changes the last byte of each chunk.
+fn damage_frame(path: &std::path::Path) {
+    let frame = blosc_oxide::Frame::open(path).unwrap();
+    let last = |index| frame.chunk_position(index).unwrap().unwrap() + frame.chunk(index).unwrap().len() as u64 - 1;
+    let mut bytes = fs::read(path).unwrap();
+    (0..frame.nchunks()).for_each(|index| bytes[usize::try_from(last(index)).unwrap()] ^= 1);
+    fs::write(path, bytes).unwrap();
+}
