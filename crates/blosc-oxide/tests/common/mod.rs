@@ -6,6 +6,7 @@ pub mod child;
 pub mod content;
 pub mod disk;
 pub mod edits;
+pub mod packed;
 pub mod recording;
 pub mod sample;
 pub mod specimen;
