@@ -3,7 +3,7 @@
 
 mod common;
 
-use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, MemoryStorage, Options, ReadAt};
+use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout, FrameOptions, MemoryStorage, Options, ReadAt};
 use common::content::{Content, noise};
 use common::disk::{self, FILE};
 use common::edits::CHUNK;
@@ -200,6 +200,10 @@ fn checksums_that_a_later_commit_has_overwritten_are_not_called_damaged() {
     let found = reader.verify().unwrap();
     assert!(found.is_good(), "{:?}", found.damage);
     assert_eq!((found.chunks, found.checksums), (10_000, 0));
+    // Who wants no chunk that has not been compared does not get one.
+    assert_eq!(reader.check_when_read().unwrap_err().kind(), ErrorKind::Locked);
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.verify().unwrap().checksums, 10_000);
+    reader.check_when_read().unwrap();
+    assert!(reader.chunk(9_999).is_ok());
 }

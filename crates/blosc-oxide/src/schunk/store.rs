@@ -150,7 +150,8 @@ pub(crate) trait ChunkStore: Send + Sync {
         Ok(())
     }
 
-    /// Reads the hashes of the chunks, where some are kept and have not been read.
+    /// Reads the hashes of the chunks, where some are kept and have not been read. `Locked` if they are gone, because
+    /// others have published something else since.
     fn fetch_hashes(&mut self) -> Result<()> {
         Ok(())
     }

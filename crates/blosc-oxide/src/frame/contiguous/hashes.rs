@@ -11,15 +11,26 @@ pub(super) enum KnownHashes {
 }
 
 impl Contiguous {
+    /// Reads the hashes, if they have not been. They may be gone: another process has committed since, perhaps to where
+    /// they were.
+    pub(super) fn read_hashes(&mut self) -> Result<()> {
+        let Some(KnownHashes::Stored(stored)) = &self.hashes else { return Ok(()) };
+        match stored.load(self.access.as_read(), self.base, self.index.len(), self.settings.limits) {
+            Err(error) if error.kind() != ErrorKind::Io && self.is_outdated()? => {
+                bail!(Locked, "another process has committed since, to where the checksums were: refresh the frame");
+            }
+            hashes => self.hashes = Some(KnownHashes::Loaded(hashes?)),
+        }
+        Ok(())
+    }
+
+    /// The hashes, to be changed; nobody knows those that are gone.
     pub(super) fn load_hashes(&mut self) -> Result<&mut Hashes> {
-        if let Some(KnownHashes::Stored(stored)) = &self.hashes {
-            let source = self.access.as_read();
-            let hashes = match stored.load(source, self.base, self.index.len(), self.settings.limits) {
-                // Another process has committed since, perhaps to where they were.
-                Err(error) if error.kind() != ErrorKind::Io && self.is_outdated()? => Hashes::unknown(self.index.len()),
-                result => result?,
-            };
-            self.hashes = Some(KnownHashes::Loaded(hashes));
+        match self.read_hashes() {
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                self.hashes = Some(KnownHashes::Loaded(Hashes::unknown(self.index.len())));
+            }
+            result => result?,
         }
         match &mut self.hashes {
             Some(KnownHashes::Loaded(hashes)) => Ok(hashes),

@@ -316,7 +316,7 @@ impl ChunkStore for Contiguous {
 
     fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
         self.check_writable()?;
-        self.fetch_hashes()?;
+        self.change_hashes(|_| ())?;
         let hashes = match &mut self.hashes {
             Some(KnownHashes::Loaded(hashes)) => Some(hashes),
             _ => None,
@@ -334,10 +334,7 @@ impl ChunkStore for Contiguous {
     }
 
     fn fetch_hashes(&mut self) -> Result<()> {
-        if self.hashes.is_some() {
-            self.load_hashes()?;
-        }
-        Ok(())
+        self.read_hashes()
     }
 
     fn hash(&self, index: usize) -> Option<u64> {
