@@ -33,13 +33,24 @@ pub(crate) unsafe fn extension_inside(src: &[u8], at: usize) -> Option<(usize, u
 #[inline(never)]
 fn long_extension(src: &[u8], at: usize) -> Option<(usize, usize)> {
     let rest = src.get(at..)?;
-    let words = rest.chunks_exact(8).take_while(|word| **word == [255; 8]).count();
-    let mut next = 8 * words;
+    let mut next = 0;
+    while let Some(word) = rest[next..].first_chunk() {
+        let full = (!u64::from_le_bytes(*word)).trailing_zeros() as usize / 8;
+        next += full;
+        if full < 8 {
+            return Some((summed(next, rest[next]), at + next + 1));
+        }
+    }
     while *rest.get(next)? == 255 {
         next += 1;
     }
-    let sum = (next + 1).saturating_mul(255).saturating_add(usize::from(rest[next]));
-    Some((sum.min(LIMIT), at + next + 1))
+    Some((summed(next, rest[next]), at + next + 1))
+}
+
+/// What a first 255, so many more and a last byte stand for.
+#[inline(always)]
+fn summed(more: usize, last: u8) -> usize {
+    (more + 1).saturating_mul(255).saturating_add(usize::from(last)).min(LIMIT)
 }
 
 #[cfg(test)]

@@ -385,7 +385,7 @@ impl<'d> BlockDecoder<'d> {
         self.decode_here(&block, place, out, scratch).map_err(|error| error.within(format_args!("block {index}")))
     }
 
-    #[inline]
+    #[inline(always)]
     fn decode_here(
         &self,
         block: &Block<'_>,
@@ -453,7 +453,7 @@ impl<'d> BlockDecoder<'d> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn decode_streams(&self, block: &Block<'_>, out: &mut [u8], codec: &mut DecodeState) -> Result<()> {
         let stream_len = block.stream_len();
         let mut streams = block.streams();
@@ -467,7 +467,7 @@ impl<'d> BlockDecoder<'d> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn decode_stream(stream: Stream<'_>, out: &mut [u8], codec: &mut DecodeState, how: &Decoding<'_>) -> Result<()> {
     match stream {
         Stream::Run(byte) => out.fill(byte),

@@ -64,18 +64,15 @@ pub(crate) enum Stream<'a> {
 
 impl<'a> Plan<'a> {
     /// The plan of the chunk that `bytes` starts with. It must be neither memcpyed nor special nor lazy.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(header: &'a Header, bytes: &'a [u8]) -> Result<Self> {
         let Some(bytes) = bytes.get(..header.cbytes()) else {
             bail!(Truncated, "chunk: cbytes is {}, {} bytes are there", header.cbytes(), bytes.len());
         };
         let starts_end = header.nblocks().saturating_mul(START_LEN).saturating_add(header.header_len());
-        let mut plan = Self { header, bytes, streams_at: starts_end, dict: None };
-        if header.has_dict() {
-            let dict = dict_at(bytes, starts_end)?;
-            plan.streams_at = starts_end.saturating_add(SIZE_LEN).saturating_add(dict.len());
-            plan.dict = Some(dict);
-        }
+        let dict = if header.has_dict() { Some(dict_at(bytes, starts_end)?) } else { None };
+        let dict_len = dict.map_or(0, |dict| dict.len().saturating_add(SIZE_LEN));
+        let plan = Self { header, bytes, streams_at: starts_end.saturating_add(dict_len), dict };
         if header.has_vlblocks() {
             plan.check_vlblocks()?;
         }
@@ -92,12 +89,12 @@ impl<'a> Plan<'a> {
     }
 
     /// The block with this index, which must be less than `nblocks`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn block(&self, index: usize) -> Result<Block<'a>> {
         if self.header.has_vlblocks() { self.vlblock(index) } else { self.fixed_block(index) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fixed_block(&self, index: usize) -> Result<Block<'a>> {
         let start = self.start(index)?;
         let bytes = self.bytes.get(start..).unwrap_or_default();
@@ -107,7 +104,7 @@ impl<'a> Plan<'a> {
         Ok(Block { len, bytes, nstreams: self.nstreams(len), kind })
     }
 
-    #[inline]
+    #[inline(always)]
     fn nstreams(&self, len: usize) -> usize {
         let is_whole = len == self.header.blocksize();
         if is_whole && self.header.is_split() { self.header.typesize().min(MAX_STORED_TYPESIZE) } else { 1 }
@@ -147,7 +144,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Where a block starts, inside the chunk.
-    #[inline]
+    #[inline(always)]
     fn start(&self, index: usize) -> Result<usize> {
         let at = index.saturating_mul(START_LEN).saturating_add(self.header.header_len());
         let stored = le_i32(self.bytes, at).ok_or_else(|| error!(Corrupt, "block {index}: no offset is there"))?;
@@ -179,7 +176,7 @@ fn dict_at(bytes: &[u8], at: usize) -> Result<&[u8]> {
 
 impl<'a> Block<'a> {
     /// The size of each stream once decoded.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stream_len(&self) -> usize {
         self.len.checked_div(self.nstreams).unwrap_or_default()
     }
@@ -190,7 +187,7 @@ impl<'a> Block<'a> {
     }
 
     /// The streams of the block, each checked when it is reached.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn streams(&self) -> Streams<'a> {
         Streams { rest: self.bytes, left: self.nstreams, stream_len: self.stream_len(), kind: self.kind }
     }
@@ -227,7 +224,7 @@ pub(crate) struct Streams<'a> {
 impl<'a> Iterator for Streams<'a> {
     type Item = Result<Stream<'a>>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         Some(self.read())
@@ -235,7 +232,7 @@ impl<'a> Iterator for Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
-    #[inline]
+    #[inline(always)]
     fn read(&mut self) -> Result<Stream<'a>> {
         if self.kind == BlockKind::VariableLength {
             return Ok(self.payload(self.rest));
@@ -255,7 +252,7 @@ impl<'a> Streams<'a> {
 
     /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer than it was, by no
     /// more than its worst case.
-    #[inline]
+    #[inline(always)]
     fn max_size(&self) -> usize {
         let longer = self.stream_len.checked_div(6).unwrap_or_default().saturating_add(32);
         if self.kind == BlockKind::Plain { self.stream_len.saturating_add(longer) } else { self.stream_len }
@@ -274,7 +271,7 @@ impl<'a> Streams<'a> {
         Ok(Stream::Run(value))
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, len: usize) -> Result<Stream<'a>> {
         let Some((payload, rest)) = self.rest.split_at_checked(len) else {
             bail!(Corrupt, "stream: its size is {len}, {} bytes are left of the chunk", self.rest.len());
@@ -283,7 +280,7 @@ impl<'a> Streams<'a> {
         Ok(self.payload(payload))
     }
 
-    #[inline]
+    #[inline(always)]
     fn payload(&self, payload: &'a [u8]) -> Stream<'a> {
         if payload.len() == self.stream_len { Stream::Raw(payload) } else { Stream::Compressed(payload) }
     }
