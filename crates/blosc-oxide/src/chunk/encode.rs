@@ -3,27 +3,27 @@
 //! Blocks are compressed in any order but always written in theirs, and no decision depends on how many threads there
 //! are or how long the output is: the same data and options give the same bytes.
 
-use super::decode::{keep_first, room};
+use super::assembly::Buffers;
+use super::decode::room;
 use super::dict;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, VERSION_BLOSC1, flag, flag2};
 use super::options::{Format, Options};
+use super::packer::Packer;
 use super::reuse::{Changed, Reuse};
 use super::tuning::SplitRule;
 use super::view::Chunk;
 use super::{blosc1, tuning};
 use crate::bytes::put_le_i32;
 use crate::codec::{Codec, CodecContext, EncodeDict, EncodeState, Encoding};
-use crate::error::{Error, Result, bail};
-use crate::exec::{copy_pairs, fill_parts, lock};
+use crate::error::{Result, bail};
+use crate::exec::fill_parts;
 use crate::filter::{BlockPlace, Element, Stages, id as filter_id};
 use blosc_kernels::copy::copy;
-use blosc_kernels::runs::{is_zero, repeated_byte};
+use blosc_kernels::runs::is_zero;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const SIZE_LEN: usize = 4;
-const RUN_TOKEN: u8 = 0x01;
 
 /// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size, [`compress_into`] makes no
 /// allocation of its own.
@@ -45,9 +45,7 @@ pub struct Compressor {
     pub(super) workers: Vec<Mutex<Scratch>>,
     /// A chunk that may turn out too long for the caller's output.
     whole: Vec<u8>,
-    /// The compressed blocks of workers that run side by side, each in a slot of its own.
-    slots: Vec<u8>,
-    slot_lens: Vec<usize>,
+    assembly: Buffers,
     /// The filtered data, which a dictionary is made from.
     filtered: Vec<u8>,
 }
@@ -97,8 +95,7 @@ impl Compressor {
             options,
             workers: vec![Mutex::default()],
             whole: Vec::new(),
-            slots: Vec::new(),
-            slot_lens: Vec::new(),
+            assembly: Buffers::default(),
             filtered: Vec::new(),
         };
         compressor.stages()?;
@@ -253,7 +250,7 @@ impl Compressor {
         reuse: Option<&Reuse<'_>>,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
-        let Self { options, workers, slots, slot_lens, .. } = self;
+        let Self { options, workers, assembly, .. } = self;
         let packer = Packer {
             layout,
             reuse,
@@ -262,12 +259,12 @@ impl Compressor {
             data,
             streams_at: layout.header_len + layout.nblocks * SIZE_LEN,
         };
-        packer.pack(&options.threads, workers, slots, slot_lens, out)
+        packer.pack(&options.threads, workers, assembly, out)
     }
 
     /// The same with a dictionary made from the data; `None` if there is none to be made.
     fn pack_with_dict(&mut self, data: &[u8], layout: &Layout, out: &mut [u8]) -> Result<Option<usize>> {
-        let Self { options, workers, slots, slot_lens, filtered, .. } = self;
+        let Self { options, workers, assembly, filtered, .. } = self;
         let filtered = room(filtered, data.len());
         filter_all(options, layout, data, own(&mut workers[0]), filtered)?;
         let Some(dict) = dict::from_blocks(options.codec, options.level, layout, filtered) else {
@@ -283,7 +280,7 @@ impl Compressor {
             data: filtered,
             streams_at,
         };
-        packer.pack(&options.threads, workers, slots, slot_lens, out)
+        packer.pack(&options.threads, workers, assembly, out)
     }
 
     /// How a buffer of `nbytes` is cut up.
@@ -396,211 +393,21 @@ pub(super) struct Layout {
     pub(super) blocksize: usize,
     pub(super) nblocks: usize,
     pub(super) split: bool,
-    header_len: usize,
+    pub(super) header_len: usize,
     pub(super) min_buffer: usize,
     /// Whether streams of one repeated byte have a short form.
-    has_runs: bool,
+    pub(super) has_runs: bool,
 }
 
 impl Layout {
-    fn nstreams(&self, block_len: usize) -> usize {
+    pub(super) fn nstreams(&self, block_len: usize) -> usize {
         if self.split && block_len == self.blocksize { self.typesize } else { 1 }
     }
 
     /// What a block takes at the most.
-    fn slot_len(&self) -> usize {
+    pub(super) fn slot_len(&self) -> usize {
         self.blocksize + SIZE_LEN * self.nstreams(self.blocksize)
     }
-}
-
-/// Everything that the blocks of one chunk have in common.
-struct Packer<'p> {
-    layout: &'p Layout,
-    reuse: Option<&'p Reuse<'p>>,
-    stages: Stages<'p>,
-    how: Encoding<'p>,
-    data: &'p [u8],
-    /// Where the first stream goes.
-    streams_at: usize,
-}
-
-impl Packer<'_> {
-    fn pack(
-        &self,
-        threads: &crate::exec::Threads,
-        workers: &mut Vec<Mutex<Scratch>>,
-        slots: &mut Vec<u8>,
-        slot_lens: &mut Vec<usize>,
-        out: &mut [u8],
-    ) -> Result<Option<usize>> {
-        if self.streams_at >= self.limit() {
-            return Ok(None);
-        }
-        let count = threads.workers(self.layout.nblocks, self.data.len());
-        while workers.len() < count {
-            workers.push(Mutex::default());
-        }
-        if count == 1 {
-            return self.pack_in_order(own(&mut workers[0]), out);
-        }
-        let slots = room(slots, self.layout.nblocks * self.layout.slot_len());
-        slot_lens.clear();
-        slot_lens.resize(self.layout.nblocks, 0);
-        if !self.pack_into_slots(threads, &workers[..count], slots, slot_lens)? {
-            return Ok(None);
-        }
-        let mut end = self.streams_at;
-        for (index, len) in slot_lens.iter().enumerate() {
-            self.put_start(index, end, out);
-            end += len;
-        }
-        let mut rest = &mut out[self.streams_at..end];
-        let pairs = slots.chunks(self.layout.slot_len()).zip(slot_lens.iter()).map(|(slot, &len)| {
-            let (block, after) = std::mem::take(&mut rest).split_at_mut(len);
-            rest = after;
-            (&slot[..len], block)
-        });
-        copy_pairs(threads, end - self.streams_at, pairs);
-        Ok(Some(end))
-    }
-
-    /// From this length on, storing the data as it is is no worse.
-    fn limit(&self) -> usize {
-        self.layout.header_len + self.layout.nbytes
-    }
-
-    /// Compresses block after block, each to where it belongs.
-    fn pack_in_order(&self, scratch: &mut Scratch, out: &mut [u8]) -> Result<Option<usize>> {
-        let mut at = self.streams_at;
-        for (index, block) in self.data.chunks(self.layout.blocksize).enumerate() {
-            self.put_start(index, at, out);
-            let Some(len) = self.pack_block(index, block, &mut out[at..self.limit()], scratch)? else {
-                return Ok(None);
-            };
-            at += len;
-            if at >= self.limit() {
-                return Ok(None);
-            }
-        }
-        Ok(Some(at))
-    }
-
-    /// Compresses blocks side by side; `false` if they turn out no shorter than the data.
-    fn pack_into_slots(
-        &self,
-        threads: &crate::exec::Threads,
-        workers: &[Mutex<Scratch>],
-        slots: &mut [u8],
-        lens: &mut [usize],
-    ) -> Result<bool> {
-        let blocks = self.data.chunks(self.layout.blocksize);
-        let jobs = blocks.zip(slots.chunks_mut(self.layout.slot_len())).zip(lens).enumerate();
-        let jobs = Mutex::new(Some(jobs));
-        let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-        let packed = AtomicUsize::new(self.streams_at);
-        threads.run(workers.len(), &|worker| {
-            let mut scratch = lock(&workers[worker]);
-            loop {
-                let job = lock(&jobs).as_mut().and_then(Iterator::next);
-                let Some((index, ((block, slot), len))) = job else { return };
-                match self.pack_block(index, block, slot, &mut scratch) {
-                    Ok(written) => {
-                        let written = written.expect("a slot has room for the worst case");
-                        *len = written;
-                        let before = packed.fetch_add(written, Ordering::Relaxed);
-                        if before + written >= self.limit() {
-                            *lock(&jobs) = None;
-                        }
-                    }
-                    Err(error) => {
-                        *lock(&jobs) = None;
-                        keep_first(&mut lock(&failure), (index, error));
-                    }
-                }
-            }
-        });
-        if let Some((_, error)) = failure.into_inner().unwrap_or_default() {
-            return Err(error);
-        }
-        Ok(packed.into_inner() < self.limit())
-    }
-
-    /// Compresses one block to the start of `slot`; `None` if it is longer than `slot`.
-    fn pack_block(&self, index: usize, block: &[u8], slot: &mut [u8], scratch: &mut Scratch) -> Result<Option<usize>> {
-        if let Some(old) = self.reuse.and_then(|reuse| reuse.block(index, block.len())) {
-            return Ok(put(old, slot));
-        }
-        let nstreams = self.layout.nstreams(block.len());
-        if self.layout.has_runs
-            && self.stages.keeps_runs()
-            && let Some(byte) = repeated_byte(block)
-        {
-            return Ok((0..nstreams).try_fold(0, |at, _| Some(at + put_run(byte, &mut slot[at..])?)));
-        }
-        let place = if index == 0 { BlockPlace::First } else { BlockPlace::After(&self.data[..self.layout.blocksize]) };
-        let (filtered, codec, spare) = scratch.filter(&self.stages, place, block)?;
-        let mut at = 0;
-        for stream in filtered.chunks(filtered.len() / nstreams) {
-            let Some(len) = self.pack_stream(stream, &mut slot[at..], codec, spare)? else { return Ok(None) };
-            at += len;
-        }
-        Ok(Some(at))
-    }
-
-    /// Compresses one stream to the start of `slot`; `None` if it is longer than `slot`.
-    ///
-    /// How well it compresses must not depend on the length of `slot`: where a slot is too short for the stream as it
-    /// is, it is compressed to `spare` first.
-    fn pack_stream(
-        &self,
-        stream: &[u8],
-        slot: &mut [u8],
-        codec: &mut EncodeState,
-        spare: &mut Vec<u8>,
-    ) -> Result<Option<usize>> {
-        if self.layout.has_runs
-            && let Some(byte) = repeated_byte(stream)
-        {
-            return Ok(put_run(byte, slot));
-        }
-        let Some((size, rest)) = slot.split_at_mut_checked(SIZE_LEN) else { return Ok(None) };
-        let len = if let Some(payload) = rest.get_mut(..stream.len()) {
-            self.compressed_len(stream, payload, codec)?.unwrap_or_else(|| {
-                copy(stream, payload);
-                stream.len()
-            })
-        } else {
-            let payload = room(spare, stream.len());
-            let Some(len) = self.compressed_len(stream, payload, codec)? else { return Ok(None) };
-            let Some(len) = put(&payload[..len], rest) else { return Ok(None) };
-            len
-        };
-        size.copy_from_slice(&stored(len).to_le_bytes());
-        Ok(Some(SIZE_LEN + len))
-    }
-
-    /// Compresses one stream to the start of `payload`, which is as long; `None` if that makes it no shorter.
-    fn compressed_len(&self, stream: &[u8], payload: &mut [u8], codec: &mut EncodeState) -> Result<Option<usize>> {
-        let len = codec.compress(&self.how, stream, payload)?;
-        // A size of 0 would be read as a run of zeros.
-        Ok(len.filter(|&len| len > 0 && len < stream.len()))
-    }
-
-    fn put_start(&self, index: usize, at: usize, out: &mut [u8]) {
-        put_size(self.layout.header_len + index * SIZE_LEN, at, out);
-    }
-}
-
-/// Writes a stream of one repeated byte, if there is room: nothing but a size of 0, or the negated byte and a token.
-fn put_run(byte: u8, slot: &mut [u8]) -> Option<usize> {
-    let size = (-i32::from(byte)).to_le_bytes();
-    if byte == 0 { put(&size, slot) } else { put(&[size[0], size[1], size[2], size[3], RUN_TOKEN], slot) }
-}
-
-/// Copies `bytes` to the start of `slot`, if there is room, and returns how many these are.
-fn put(bytes: &[u8], slot: &mut [u8]) -> Option<usize> {
-    copy(bytes, slot.get_mut(..bytes.len())?);
-    Some(bytes.len())
 }
 
 /// Filters all blocks of `data` into `filtered`.

@@ -3,6 +3,7 @@
 //! Reading goes bytes → [`header`] → [`plan`] → [`decode`], writing the same road backwards. Everything that a header
 //! claims is checked when it is parsed or when the plan is made; nothing after that checks it again.
 
+mod assembly;
 mod blosc1;
 mod decode;
 mod dict;
@@ -12,6 +13,7 @@ mod header;
 mod items;
 mod lazy;
 mod options;
+mod packer;
 mod partial;
 mod plan;
 mod plugins;

@@ -6,7 +6,7 @@ mod parts;
 mod pool;
 
 pub(crate) use ordered::ordered;
-pub(crate) use parts::{copy_pairs, fill_parts};
+pub(crate) use parts::fill_parts;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,6 @@
 //! Memory that is filled by several threads, where there is enough of it for that.
 
 use super::{Threads, lock};
-use blosc_kernels::copy::copy;
 use std::sync::Mutex;
 
 /// One thread does not use all of the memory's speed; but below this, a second one is not awake in time.
@@ -9,38 +8,21 @@ const MIN_BYTES_TO_SHARE: usize = 4 << 20;
 /// What one thread does at a time.
 const PART: usize = 1 << 20;
 
-/// Does `job` with everything that `parts` gives, `nbytes` in all.
-fn share<P>(threads: &Threads, nbytes: usize, parts: impl Iterator<Item = P> + Send, job: impl Fn(P) + Sync) {
-    let workers = if nbytes < MIN_BYTES_TO_SHARE { 1 } else { threads.workers(nbytes / PART, nbytes) };
+/// Fills `out` by `fill`, which is given parts of it and where they start.
+pub(crate) fn fill_parts(threads: &Threads, out: &mut [u8], fill: impl Fn(usize, &mut [u8]) + Sync) {
+    let nbytes = out.len();
+    let workers = if nbytes < MIN_BYTES_TO_SHARE { 1 } else { threads.workers(nbytes.div_ceil(PART), nbytes) };
     if workers == 1 {
-        return parts.for_each(job);
+        return fill(0, out);
     }
-    let parts = Mutex::new(parts);
+    let parts = Mutex::new(out.chunks_mut(PART).enumerate());
     threads.run(workers, &|_| {
         loop {
             let part = lock(&parts).next();
-            let Some(part) = part else { return };
-            job(part);
+            let Some((index, part)) = part else { return };
+            fill(index * PART, part);
         }
     });
-}
-
-/// Copies the first of each pair to the second, which has its length: `nbytes` in all.
-pub(crate) fn copy_pairs<'a>(
-    threads: &Threads,
-    nbytes: usize,
-    pairs: impl Iterator<Item = (&'a [u8], &'a mut [u8])> + Send,
-) {
-    share(threads, nbytes, pairs, |(from, to)| copy(from, to));
-}
-
-/// Fills `out` by `fill`, which is given parts of it and where they start.
-pub(crate) fn fill_parts(threads: &Threads, out: &mut [u8], fill: impl Fn(usize, &mut [u8]) + Sync) {
-    if out.len() < MIN_BYTES_TO_SHARE {
-        return fill(0, out);
-    }
-    let parts = out.chunks_mut(PART).enumerate();
-    share(threads, parts.len() * PART, parts, |(index, part)| fill(index * PART, part));
 }
 
 #[cfg(test)]
@@ -58,22 +40,6 @@ mod tests {
                 });
                 assert!(out == expected, "{len}");
             }
-        }
-    }
-
-    #[test]
-    fn pairs_of_different_lengths_are_copied() {
-        let from: Vec<u8> = (0..=250).cycle().take(6 << 20).collect();
-        for threads in [Threads::serial(), Threads::at_most(0)] {
-            let mut to = vec![0; from.len()];
-            let mut rest = (&from[..], &mut to[..]);
-            let pairs = std::iter::from_fn(|| {
-                let len = rest.0.len().min(900_001);
-                let (from, to) = (rest.0.split_off(..len)?, rest.1.split_off_mut(..len)?);
-                (len > 0).then_some((from, to))
-            });
-            copy_pairs(&threads, from.len(), pairs);
-            assert!(to == from);
         }
     }
 }
