@@ -22,6 +22,7 @@ use peer::Peer;
 use rows::Row;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 fn main() -> ExitCode {
     let result = arguments::parse(std::env::args().skip(1)).map_err(|problem| format!("{problem}\n\n{USAGE}"));
@@ -49,11 +50,12 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     for (len, speed) in &memcpy {
         println!("{:10} {:52} {speed:8.2} GB/s", "memcpy", format!("{} KiB", len >> 10));
     }
-    let mut rows = Vec::new();
+    let (start, mut rows) = (Instant::now(), Vec::new());
     suite::run(&peer, arguments, |row| {
         print_row(&row);
         rows.push(row);
     });
+    println!("\n{} rows in {} s", rows.len(), start.elapsed().as_secs());
     println!("\nhow many times as fast as C-Blosc2\n\n{}", report::table(&rows));
     println!("every row that is slower than its goal lets one be\n\n{}", report::behind(&rows));
     for row in report::larger(&rows).iter().take(20) {

@@ -31,7 +31,7 @@ impl Effort {
     pub(crate) const QUICK: Self =
         Self { sample: Duration::from_micros(200), samples: 7, budget: Duration::from_millis(30) };
     pub(crate) const FULL: Self =
-        Self { sample: Duration::from_millis(1), samples: 21, budget: Duration::from_millis(400) };
+        Self { sample: Duration::from_millis(1), samples: 15, budget: Duration::from_millis(300) };
 }
 
 /// Times `ours` and `theirs` in turns.

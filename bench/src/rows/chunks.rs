@@ -40,16 +40,11 @@ pub(crate) fn rows(peer: &Peer, effort: Effort, data: &DataSet, case: Case) -> V
     let (mut ours, mut theirs) = (Aligned::new(len + 32, 1088), Aligned::new(len + 32, 1088));
     let mut compressor = Compressor::new(options.clone()).expect("good options");
     let mut context = peer.compressor(params);
-    let our_len = compressor.compress_into(src.as_ref(), ours.as_mut()).expect("room enough");
-    let their_len = context.compress(src.as_ref(), theirs.as_mut());
+    let (mut our_len, mut their_len) = (0, 0);
     let pair = compare(
         effort,
-        || {
-            compressor.compress_into(src.as_ref(), ours.as_mut()).expect("room enough");
-        },
-        || {
-            context.compress(src.as_ref(), theirs.as_mut());
-        },
+        || our_len = compressor.compress_into(src.as_ref(), ours.as_mut()).expect("room enough"),
+        || their_len = context.compress(src.as_ref(), theirs.as_mut()),
     );
     let label = label(case.codec);
     let name = format!("{} {label} {} {} {} KiB {}T", data.name, case.level, case.filter, len >> 10, case.threads);

@@ -119,15 +119,17 @@ fn places(count: usize) -> impl FnMut() -> usize {
 
 /// Measures everything that is done to a frame of `nchunks` chunks of `chunk_len` bytes each.
 pub(crate) fn rows(peer: &Peer, effort: Effort, chunk_len: usize, nchunks: usize) -> Vec<Row> {
+    let frames = Frames::new(chunk_len, nchunks);
+    // What changes the frames comes last.
     vec![
-        append(peer, effort, &Frames::new(chunk_len, nchunks), false),
-        append(peer, effort, &Frames::new(chunk_len, nchunks), true),
-        update(peer, effort, &Frames::new(chunk_len, nchunks), false),
-        update(peer, effort, &Frames::new(chunk_len, nchunks), true),
-        vlmetalayer(peer, effort, &Frames::new(chunk_len, nchunks)),
-        read_chunk(peer, effort, &Frames::new(chunk_len, nchunks)),
-        read_item(peer, effort, &Frames::new(chunk_len, nchunks)),
-        open(peer, effort, &Frames::new(chunk_len, nchunks)),
+        open(peer, effort, &frames),
+        read_chunk(peer, effort, &frames),
+        read_item(peer, effort, &frames),
+        vlmetalayer(peer, effort, &frames),
+        append(peer, effort, &frames, false),
+        append(peer, effort, &frames, true),
+        update(peer, effort, &frames, false),
+        update(peer, effort, &frames, true),
     ]
 }
 
