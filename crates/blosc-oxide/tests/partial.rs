@@ -1,6 +1,8 @@
 //! Any part of a chunk can be read alone, and costs no more than the blocks that it touches.
 
-use blosc_oxide::{Chunk, Codec, Compressor, Decompressor, Filter, Format, Options, SplitMode};
+use blosc_oxide::{
+    Chunk, Codec, Compressor, Decompressor, Filter, Format, Frame, FrameOptions, MemoryStorage, Options, SplitMode,
+};
 use testkit::Rng;
 use testkit::golden::Golden;
 
@@ -123,4 +125,25 @@ fn an_empty_part_is_empty() {
     let chunk = Chunk::parse(&bytes).unwrap();
     assert!(chunk.bytes(500..500).unwrap().is_empty());
     assert!(chunk.items(10_000..10_000).unwrap().is_empty());
+}
+
+#[test]
+fn a_block_is_read_to_its_end_though_another_seems_to_start_inside_it() {
+    const BLOCK: usize = 64 << 10;
+    let mut rng = Rng::new(7);
+    let mut data: Vec<u8> = (0..4 * BLOCK).map(|_| rng.byte()).collect();
+    // Else there would be no blocks: the chunk would be stored as it is.
+    data[2 * BLOCK..3 * BLOCK].fill(3);
+    let options = Options::new(1).codec(Codec::Lz4).filters([]).blocksize(BLOCK);
+    let options = FrameOptions::new(options).checksums(false);
+    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    frame.append(&data).unwrap();
+    let start = usize::try_from(frame.chunk_position(0).unwrap().unwrap()).unwrap() + 32 + 4;
+    let mut bytes = frame.to_bytes().unwrap();
+    assert_eq!(bytes[start..start + 4], (32 + 16 + 4 + (64_u32 << 10)).to_le_bytes());
+    bytes[start + 2] ^= 1;
+    let frame = Frame::from_bytes(bytes).unwrap();
+    frame.decompress(0).unwrap_err();
+    assert!(frame.bytes(0..60_000).unwrap() == data[..60_000]);
+    assert!(frame.bytes(3 * BLOCK as u64..4 * BLOCK as u64).unwrap() == data[3 * BLOCK..]);
 }

@@ -7,6 +7,7 @@
 )]
 
 use super::header::Header;
+use super::plan::Plan;
 use crate::bytes::le_i32;
 use crate::error::Result;
 use crate::filter::id as filter_id;
@@ -95,30 +96,35 @@ impl Fetch<'_> {
         let ranges = wanted
             .iter()
             .map(|part| part.start.checked_div(blocksize).unwrap_or_default()..part.end.div_ceil(blocksize));
-        for extent in self.extents(is_delta.then_some(0).into_iter().chain(ranges.flatten())) {
+        let blocks: Vec<usize> = is_delta.then_some(0).into_iter().chain(ranges.flatten()).collect();
+        let extents = self.extents(&blocks);
+        for extent in merged(extents.clone()) {
             self.read_range(extent)?;
         }
-        Ok(())
+        if blocks.iter().zip(&extents).all(|(&block, extent)| self.is_inside(block, extent)) {
+            return Ok(());
+        }
+        // A block that reaches into the next is damaged, or the start of the next is: decoding all of it tells which.
+        self.read_up_to(self.bytes.len())
     }
 
-    /// What the blocks take of the chunk: from where each starts to where the next one in the chunk does, which need not
-    /// be the next one in order. Neighbours are one extent.
-    fn extents(&self, blocks: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    /// What each of the blocks takes of the chunk: from where it starts to where the next one in the chunk does, which need
+    /// not be the next one in order.
+    fn extents(&self, blocks: &[usize]) -> Vec<Range<usize>> {
         let mut starts: Vec<usize> = (0..self.header.nblocks()).map(|block| self.start(block)).collect();
         starts.sort_unstable();
-        let mut wanted: Vec<usize> = blocks.map(|block| self.start(block)).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        let mut extents: Vec<Range<usize>> = Vec::new();
-        for start in wanted {
+        let extent = |&block: &usize| {
+            let start = self.start(block);
             let following = starts.partition_point(|&other| other <= start);
-            let end = starts.get(following).copied().unwrap_or(self.bytes.len());
-            match extents.last_mut() {
-                Some(last) if last.end == start => last.end = end,
-                _ => extents.push(start..end),
-            }
-        }
-        extents
+            start..starts.get(following).copied().unwrap_or(self.bytes.len())
+        };
+        blocks.iter().map(extent).collect()
+    }
+
+    /// Whether the streams of a block, which has been read, end where its extent does or before.
+    fn is_inside(&self, block: usize, extent: &Range<usize>) -> bool {
+        let taken = Plan::new(&self.header, self.bytes).and_then(|plan| plan.block(block)?.cbytes());
+        taken.is_ok_and(|taken| taken <= extent.len())
     }
 
     fn start(&self, block: usize) -> usize {
@@ -158,6 +164,19 @@ impl Fetch<'_> {
         self.dirty.retain(|range| range.end > len);
         mark(self.dirty, 0..self.read);
     }
+}
+
+/// The same bytes, with neighbours in one range.
+fn merged(mut extents: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    extents.sort_unstable_by_key(|extent| extent.start);
+    extents.dedup_by(|next, last| {
+        let is_more = next.start <= last.end;
+        if is_more {
+            last.end = last.end.max(next.end);
+        }
+        is_more
+    });
+    extents
 }
 
 /// Adds a range to those that are dirty. What one range covers another need not, or the list would grow with every read.
