@@ -1,7 +1,11 @@
 //! The same bytes come out for any number of threads, on any run.
 
-use blosc_oxide::{Codec, Compressor, Decompressor, Executor, Filter, Format, Header, Options, SplitMode, Threads};
+use blosc_oxide::{
+    Codec, CodecContext, CodecPlugin, Compressor, Decompressor, Error, ErrorKind, Executor, Filter, Format, Header,
+    Options, Plugins, Result, SplitMode, Threads,
+};
 use std::sync::Arc;
+use std::time::Duration;
 use testkit::formula::generate;
 use testkit::serde_json::json;
 
@@ -168,4 +172,41 @@ fn damage_is_reported_the_same_by_any_number_of_threads() {
             chunk[place] = old;
         }
     }
+}
+
+/// Stores every stream, but fails for one that starts with 2, and only after a while gives up on one that starts with 1.
+struct Moody;
+
+impl CodecPlugin for Moody {
+    fn compress(&self, src: &[u8], _: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+        match src[0] {
+            1 => std::thread::sleep(Duration::from_millis(50)),
+            2 => return Err(Error::new(ErrorKind::InvalidArgument, "moody")),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn decompress(&self, _: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+        Ok(dst.len())
+    }
+}
+
+#[test]
+fn a_chunk_that_gets_too_long_is_stored_whatever_a_later_block_reports() {
+    let (block, nblocks) = (1024, 1024);
+    let mut data = generate(&json!({"kind": "rand", "nbytes": block * nblocks, "seed": 5})).unwrap();
+    data.iter_mut().step_by(block).for_each(|first| *first = 9);
+    // The sizes of blocks, and an offset for each, make it as long as the data here; the next one fails before this is known.
+    let too_long_at = ((block - 4) * nblocks).div_ceil(block + 4) - 1;
+    data[too_long_at * block] = 1;
+    data[(too_long_at + 1) * block] = 2;
+    let compressed = |threads| {
+        let plugins = Plugins::new().with_codec(200, Arc::new(Moody)).unwrap();
+        let options = Options::new(1).codec(Codec::Plugin(200)).filters([]).blocksize(block).plugins(plugins);
+        blosc_oxide::compress(&data, &options.threads(threads)).map_err(|error| error.to_string())
+    };
+    let serial = compressed(Threads::serial());
+    assert!(Header::parse(serial.as_ref().unwrap()).unwrap().is_memcpyed());
+    assert!(compressed(exactly(2)) == serial);
 }

@@ -105,12 +105,13 @@ impl Packer<'_> {
             }
             lock(&assembly).give_back(slot);
         });
-        if let Some((_, error)) = failure.into_inner().unwrap_or_default() {
-            return Err(error);
-        }
         let assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Nothing behind a block that has failed is ever placed: one thread would have stopped here, too.
         if assembly.is_too_long() {
             return Ok(None);
+        }
+        if let Some((_, error)) = failure.into_inner().unwrap_or_default() {
+            return Err(error);
         }
         let mut end = self.streams_at;
         for (index, len) in assembly.lens().enumerate() {

@@ -9,6 +9,7 @@ pub(crate) use ordered::ordered;
 pub(crate) use parts::fill_parts;
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Below this many bytes the work is over before a second thread has woken up.
@@ -39,7 +40,8 @@ pub trait Executor: Send + Sync {
     /// How many workers can run at the same time.
     fn threads(&self) -> usize;
 
-    /// Calls `job(0)` to `job(workers - 1)`, in any order and on any threads, and returns when all have returned.
+    /// Calls `job(0)` to `job(workers - 1)`, in any order and on any threads, and returns when all have returned. A panic of
+    /// one is passed on: if a job has not come to its end, whoever asked for it panics.
     fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync));
 }
 
@@ -104,9 +106,20 @@ impl Threads {
             Kind::Serial => (0..workers).for_each(job),
             #[cfg(feature = "threads")]
             Kind::Pool { .. } => pool::run(workers, job),
-            Kind::Custom(executor) => executor.run(workers, job),
+            Kind::Custom(executor) => run_all(&**executor, workers, job),
         }
     }
+}
+
+/// Runs all workers to their end. What one of them leaves undone would be missing from the result, and nobody would know.
+fn run_all(executor: &dyn Executor, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+    let finished = AtomicUsize::new(0);
+    executor.run(workers, &|worker| {
+        job(worker);
+        finished.fetch_add(1, Ordering::Relaxed);
+    });
+    let finished = finished.into_inner();
+    assert!(finished == workers, "an executor has run {finished} of {workers} jobs to their end");
 }
 
 impl Default for Threads {
@@ -137,7 +150,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn every_worker_runs_once() {
@@ -148,6 +160,27 @@ mod tests {
             });
             assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1), "{threads:?}");
         }
+    }
+
+    /// Keeps panics to itself, as many pools of threads do.
+    struct Discreet;
+
+    impl Executor for Discreet {
+        fn threads(&self) -> usize {
+            2
+        }
+
+        fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+            for worker in 0..workers {
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job(worker)));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "an executor has run 1 of 2 jobs to their end")]
+    fn an_executor_that_keeps_a_panic_to_itself_is_found_out() {
+        Threads::custom(Arc::new(Discreet)).run(2, &|worker| assert!(worker == 0));
     }
 
     #[test]
