@@ -110,3 +110,19 @@ fn a_long_frame_is_edited_after_it_is_opened() {
     assert_eq!((found.chunks, found.checksums), (19_999, 19_998));
     assert_eq!(frame.decompress(7).unwrap(), [9; 64]);
 }
+
+#[test]
+fn checksums_that_a_compaction_has_moved_are_not_damaged() {
+    let path = std::env::temp_dir().join(format!("blosc-oxide-compacted-{}.b2frame", std::process::id()));
+    std::fs::write(&path, long_frame()).unwrap();
+    let mut reader = Frame::open(&path).unwrap();
+    let mut writer = Frame::open_writable(&path).unwrap();
+    (0..19_000).for_each(|_| writer.delete(500).unwrap());
+    writer.commit().unwrap();
+    writer.compact().unwrap();
+    let error = reader.check_when_read().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
+    assert!(reader.refresh().unwrap());
+    reader.check_when_read().unwrap();
+    std::fs::remove_file(path).unwrap();
+}

@@ -304,8 +304,9 @@ impl Frame {
         self.0.begin().map(|_| ())
     }
 
-    /// Waits until no other process changes the frame, and keeps it so until [`unlock`](Self::unlock). What others have
-    /// committed is there then.
+    /// Waits until no other process changes the frame, and keeps it so until [`unlock`](Self::unlock), or until the next
+    /// edit here ends, with a commit, a rollback, or because it has changed nothing. What others have committed is there
+    /// then.
     ///
     /// Without this, reading takes no lock, but when the frame is opened or refreshed. The chunks that it finds are then
     /// there for as long as others only add to the frame.

@@ -39,13 +39,19 @@ impl Contiguous {
     }
 
     /// Whether the stored header, or the fingerprint at the end of the trailer, is no longer the one that is known: after
-    /// several commits lengths can be what they were.
+    /// several commits lengths can be what they were. Of a file that has become shorter, neither is there.
     fn is_outdated(&self) -> Result<bool> {
         let (_, known) = self.trailer.parts();
-        let (mut header, mut end) = (vec![0; self.header.len()], vec![0; known.len()]);
-        self.read_position(0, &mut header)?;
-        self.read_position(self.places.live.end - known.len() as u64, &mut end)?;
-        Ok(header != self.header || end != known)
+        Ok(!self.has_at(0, &self.header)? || !self.has_at(self.places.live.end - known.len() as u64, known)?)
+    }
+
+    /// Whether the file has these bytes at a position.
+    fn has_at(&self, position: u64, known: &[u8]) -> Result<bool> {
+        let mut found = vec![0; known.len()];
+        match self.read_position(position, &mut found) {
+            Err(error) if error.kind() == ErrorKind::Truncated => Ok(false),
+            result => result.map(|()| found == known),
+        }
     }
 
     /// The hashes of the committed trailer, which those that are known may no longer be.
