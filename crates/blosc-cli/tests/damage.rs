@@ -129,6 +129,37 @@ fn of_many_damaged_chunks_the_first_are_named_and_the_others_counted() {
     assert!(text.contains("\ndamaged: 500 more\n"), "{text}");
 }
 
+#[test]
+fn a_bloscpack_file_that_claims_a_million_million_chunks_is_verified_at_once() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &noise(10_000));
+    assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
+    let mut bytes = fs::read(scratch.join("data.blp")).unwrap();
+    // No offsets, no length of the last chunk, 2^40 chunks and no room for more; of the first chunk, only its start.
+    bytes[5] &= !1;
+    bytes[12..16].fill(0xff);
+    bytes[16..24].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    bytes[24..32].fill(0);
+    bytes.truncate(132);
+    scratch.write("claiming.blp", &bytes);
+    let line = assert_fails(&run(&scratch, &["verify", "claiming.blp"]), 1, "claiming.blp");
+    assert!(line.contains("chunk 0: "), "{line}");
+}
+
+#[test]
+fn what_takes_too_much_memory_is_neither_called_damaged_nor_repaired() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &noise(8_000_000));
+    for name in ["data.b2frame", "data.blp", "data.b2packed"] {
+        assert!(run(&scratch, &["c", "data.bin", name, "--chunk-size", "4M"]).status.success());
+        let line = assert_fails(&run(&scratch, &["verify", "--max-memory", "1M", name]), 1, name);
+        assert!(line.contains("--max-memory raises the limit") && !line.contains("repair"), "{line}");
+    }
+    let line = assert_fails(&run(&scratch, &["repair", "--max-memory", "1M", "data.b2frame"]), 1, "repair");
+    assert!(line.contains("--max-memory raises the limit"), "{line}");
+    assert_eq!(scratch.names(), ["data.b2frame", "data.b2packed", "data.bin", "data.blp"]);
+}
+
 /// Changes the last byte of each chunk.
 fn damage_frame(path: &std::path::Path) {
     let frame = blosc_oxide::Frame::open(path).unwrap();

@@ -2,8 +2,8 @@
 //! own, and a file that is missing does not hide what else is wrong.
 
 use blosc_oxide::{
-    ArrayOptions, Directory, ErrorKind, Frame, FrameOptions, MemoryDirectory, MemoryStorage, NdArray, Options, Pick,
-    Place, ReadAt, Result, Special, Storage, SuperChunk, Threads,
+    ArrayOptions, Codec, CodecContext, CodecPlugin, Directory, ErrorKind, Frame, FrameOptions, Limits, MemoryDirectory,
+    MemoryStorage, NdArray, Options, Pick, Place, Plugins, ReadAt, Result, Special, Storage, SuperChunk, Threads,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -416,4 +416,75 @@ fn a_chunk_whose_file_is_missing_is_damage_beside_other_damage() {
     assert_eq!(damage, [(Some(1), ErrorKind::Corrupt), (Some(3), ErrorKind::ChecksumMismatch)]);
     assert!(found.damage[0].error.to_string().contains("00000001.chunk"), "{}", found.damage[0].error);
     assert_eq!((found.chunks, found.checksums), (4, 4));
+}
+
+/// One byte for each stream.
+struct OneByte;
+
+impl CodecPlugin for OneByte {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+        dst[..2].copy_from_slice(&[src[0]; 2]);
+        Ok(Some(2))
+    }
+
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+        dst.fill(src[0]);
+        Ok(dst.len())
+    }
+}
+
+/// A frame of two chunks and a metalayer, as bytes.
+fn frame_of(options: Options, checksums: bool) -> Vec<u8> {
+    let options = FrameOptions::new(options).checksums(checksums);
+    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    frame.append(&[1; 100_000]).unwrap();
+    frame.append(&[2; 100_000]).unwrap();
+    frame.vlmetalayers_mut().add("unit", b"kelvin").unwrap();
+    frame.to_bytes().unwrap()
+}
+
+#[test]
+fn what_takes_too_much_memory_is_not_called_damaged() {
+    for checksums in [false, true] {
+        let bytes = frame_of(Options::new(1).level(0), checksums);
+        let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(150_000));
+        // A chunk may be read, but not with its data.
+        let little = options.clone().limits(Limits::new().max_allocation(90_000));
+        assert!(Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options).unwrap().verify().unwrap().is_good());
+        let found = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, little.clone()).unwrap().verify().unwrap();
+        assert_eq!((found.damaged, found.unexamined, found.is_good()), (0, 2, false));
+        assert_eq!(found.obstacle.unwrap().kind(), ErrorKind::LimitExceeded);
+        let error = Frame::repair(MemoryStorage::new(bytes), little).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
+    }
+}
+
+#[test]
+fn a_chunk_with_a_good_checksum_is_saved_though_its_data_takes_too_much_memory() {
+    let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(90_000));
+    let repair = |checksums| Frame::repair(MemoryStorage::new(frame_of(Options::new(1), checksums)), options.clone());
+    assert_eq!(repair(false).unwrap_err().kind(), ErrorKind::LimitExceeded);
+    let repair = repair(true).unwrap();
+    assert!(repair.report().is_whole(), "{}", repair.report());
+    let mut saved = SuperChunk::new(repair.options()).unwrap();
+    repair.write_to(&mut saved).unwrap();
+    assert!(saved.decompress(1).unwrap() == [2; 100_000]);
+}
+
+#[test]
+fn chunks_of_a_codec_that_is_not_known_are_saved_as_they_are() {
+    let plugins = || Plugins::new().with_codec(200, Arc::new(OneByte)).unwrap();
+    for checksums in [false, true] {
+        let bytes = frame_of(Options::new(1).codec(Codec::Plugin(200)).plugins(plugins()), checksums);
+        let found = Frame::from_bytes(bytes.clone()).unwrap().verify().unwrap();
+        assert_eq!((found.damaged, found.unexamined), (0, 2));
+        assert_eq!(found.obstacle.unwrap().kind(), ErrorKind::Unsupported);
+        let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1)).unwrap();
+        // Where there are checksums, it is known that they are what was written.
+        assert_eq!((repair.report().damaged(), repair.report().unexamined), (0, if checksums { 0 } else { 2 }));
+        let mut saved = Frame::create_in(MemoryStorage::default(), Options::new(1).plugins(plugins())).unwrap();
+        repair.write_to(&mut saved).unwrap();
+        assert!(saved.decompress(1).unwrap() == [2; 100_000]);
+        assert_eq!(saved.vlmetalayers().get("unit").unwrap().unwrap(), b"kelvin");
+    }
 }

@@ -342,7 +342,7 @@ fn however_many_chunks_are_damaged_only_the_first_are_described() {
     assert!(used.peak < 1 << 20, "{used:?}");
     let repair = Frame::repair(MemoryStorage::new(bytes), options).unwrap();
     let report = repair.report();
-    assert_eq!((report.nchunks, report.damaged, report.damage.len()), (CHUNKS, CHUNKS, 1000));
+    assert_eq!((report.nchunks, report.damaged_chunks, report.damage.len()), (CHUNKS, CHUNKS, 1000));
     assert!(report.to_string().contains("20000 of them damaged"));
     assert!(report.to_string().contains("\ndamaged: 19000 more\n"));
 }

@@ -75,12 +75,14 @@ impl Repair {
             write!(out, "{report}")?;
             writeln!(out, "written to {}", printable(&target.display().to_string()))?;
         }
-        match report.damaged {
-            0 => Ok(()),
-            count => Err(Failure::data(format!(
-                "{count} of {} chunks are damaged; they are zeros in what was written",
-                report.nchunks
-            ))),
+        let (chunks, layers) = (report.damaged_chunks, report.damaged_metalayers);
+        let lost = [
+            (chunks > 0).then(|| format!("{chunks} of {} chunks are damaged; they are zeros", report.nchunks)),
+            (layers > 0).then(|| format!("{layers} of the metalayers are damaged; they are not there")),
+        ];
+        match lost.into_iter().flatten().reduce(|all, more| format!("{all}; {more}")) {
+            None => Ok(()),
+            Some(lost) => Err(Failure::data(format!("{lost} in what was written"))),
         }
     }
 

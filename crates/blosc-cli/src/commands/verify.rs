@@ -8,7 +8,8 @@ use crate::progress::open_shown;
 use crate::size;
 use crate::source::Source;
 use crate::terminal::printable;
-use blosc_oxide::{Bloscpack, PackedSuperChunk, ReadAt, Verification};
+use blosc_oxide::bloscpack::Offsets;
+use blosc_oxide::{Bloscpack, Error, ErrorKind, PackedSuperChunk, ReadAt, Verification};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ struct Found {
     damaged: usize,
     /// What is wrong with the first of them.
     damage: Vec<String>,
+    /// Why something could not be examined, which may be good.
+    obstacle: Option<Error>,
 }
 
 impl Found {
@@ -41,6 +44,16 @@ impl Found {
         self.damaged += 1;
         if self.damage.len() < MAX_TOLD {
             self.damage.push(damage.to_string());
+        }
+    }
+
+    /// The same for what has become of a part of the file.
+    fn note_error(&mut self, error: Error) {
+        match error.kind() {
+            ErrorKind::LimitExceeded | ErrorKind::Unsupported => {
+                self.obstacle.get_or_insert(error);
+            }
+            _ => self.note(&error),
         }
     }
 
@@ -71,6 +84,7 @@ fn verify(path: &Path, global: &Global) -> Outcome {
     let found = examine(source).in_data(&place)?;
     drop(progress);
     if found.damaged == 0 {
+        found.obstacle.map_or(Ok(()), Err).in_data(&place)?;
         if !global.quiet {
             let (chunks, nbytes) = (counted(found.nchunks, "chunk"), size::display(found.nbytes));
             writeln!(output::stdout()?, "{}: good, {chunks}, {nbytes}, {}", printable(&place), found.checksums)?;
@@ -92,11 +106,11 @@ fn examine(source: Source) -> blosc_oxide::Result<Found> {
     match source.into_array()? {
         Ok(mut array) => {
             let nbytes = array.nbytes();
-            Ok(of_verification(&array.verify()?, nbytes))
+            Ok(of_verification(array.verify()?, nbytes))
         }
         Err(Source::Frame(mut frame)) => {
             let nbytes = frame.nbytes();
-            Ok(of_verification(&frame.verify()?, nbytes))
+            Ok(of_verification(frame.verify()?, nbytes))
         }
         Err(Source::Chunk(chunk)) => {
             let nbytes = chunk.decompress()?.len() as u64;
@@ -112,13 +126,14 @@ fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn of_verification(found: &Verification, nbytes: u64) -> Found {
+fn of_verification(found: Verification, nbytes: u64) -> Found {
     let checksums = match found.checksums {
         0 => "no checksums".to_owned(),
         count => counted(count as u64, "checksum"),
     };
     let damage = found.damage.iter().map(|damage| damage.error.to_string()).collect();
-    Found { nchunks: found.chunks as u64, nbytes, checksums, damaged: found.damaged, damage }
+    let obstacle = found.obstacle;
+    Found { nchunks: found.chunks as u64, nbytes, checksums, damaged: found.damaged, damage, obstacle }
 }
 
 fn examine_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> blosc_oxide::Result<Found> {
@@ -127,7 +142,7 @@ fn examine_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> blosc_oxide::Resul
     for index in 0..packed.nchunks() {
         match packed.decompress(index) {
             Ok(data) => found.nbytes += data.len() as u64,
-            Err(error) => found.note(&error),
+            Err(error) => found.note_error(error),
         }
     }
     Ok(found)
@@ -149,9 +164,17 @@ fn examine_bloscpack<R: ReadAt>(file: &Bloscpack<R>) -> blosc_oxide::Result<Foun
         }
         Err(first) => {
             let mut found = Found { nchunks: file.nchunks()?, checksums, ..Found::default() };
-            (0..found.nchunks).filter_map(|index| file.chunk(index).err()).for_each(|error| found.note(&error));
-            if found.damaged == 0 {
-                found.note(&first);
+            let is_by_offset = file.offsets()? == Offsets::Sane;
+            for index in 0..found.nchunks {
+                let Err(error) = file.chunk(index) else { continue };
+                found.note_error(error);
+                // What lies behind a chunk that cannot be found can only be found by its own offset.
+                if !is_by_offset && file.chunk_position(index).is_err() {
+                    break;
+                }
+            }
+            if found.damaged == 0 && found.obstacle.is_none() {
+                found.note_error(first);
             }
             Ok(found)
         }

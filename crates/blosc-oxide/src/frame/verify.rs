@@ -23,6 +23,16 @@ pub struct Verification {
     pub damaged: usize,
     /// What is wrong with the first 1000 of them.
     pub damage: Vec<Damage>,
+    /// How many parts could not be examined, which may be good: their codec or a filter is not known here, or they ask for
+    /// more memory than the limits allow.
+    pub unexamined: usize,
+    /// Why the first of them could not be.
+    pub obstacle: Option<Error>,
+}
+
+/// Whether something may be good but cannot be examined here.
+pub(super) fn is_obstacle(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::LimitExceeded | ErrorKind::Unsupported)
 }
 
 /// A damaged part of a frame.
@@ -46,15 +56,20 @@ impl Damage {
 }
 
 impl Verification {
-    /// Whether nothing is damaged.
+    /// Whether everything was examined, and nothing is damaged.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.damaged == 0
+        self.damaged == 0 && self.unexamined == 0
     }
 
-    /// Takes note of damage; what cannot be read is not called damaged.
+    /// Takes note of damage; what cannot be read or examined is not called damaged.
     fn noting<T>(&mut self, chunk: Option<usize>, result: Result<T>) -> Result<Option<T>> {
         match result {
+            Err(error) if is_obstacle(&error) => {
+                self.unexamined += 1;
+                self.obstacle.get_or_insert(error);
+                Ok(None)
+            }
             Err(error) if error.kind() != ErrorKind::Io => {
                 Damage { chunk, error }.note(&mut self.damaged, &mut self.damage);
                 Ok(None)
@@ -69,7 +84,7 @@ impl Frame {
     /// the frame was opened.
     ///
     /// # Errors
-    /// `Io` if the frame cannot be read; damage is not an error but found.
+    /// `Io` if the frame cannot be read; damage is not an error but found, and so is what cannot be examined.
     pub fn verify(&mut self) -> Result<Verification> {
         verify(&mut self.0)
     }

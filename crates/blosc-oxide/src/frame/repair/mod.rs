@@ -12,9 +12,9 @@ use super::index::Entry;
 use super::open;
 use super::options::FrameOptions;
 use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
-use super::verify::Damage;
+use super::verify::{Damage, is_obstacle};
 use crate::chunk::{Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special};
-use crate::error::{Error, Result, bail, error};
+use crate::error::{Error, ErrorKind, Result, bail, error};
 use crate::limits::Limits;
 use crate::schunk::{ChunkSize, State, SuperChunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
@@ -57,7 +57,8 @@ impl Frame {
     /// Looks for what can be got back of a damaged contiguous frame. Of the options, threads, plug-ins and limits count.
     ///
     /// # Errors
-    /// `Io` if `source` cannot be read. Damage is no error.
+    /// `Io` if `source` cannot be read. `LimitExceeded` if a chunk without a checksum, or a metalayer, asks for more memory
+    /// than the limits allow: it may be good. Damage is no error.
     pub fn repair(source: impl ReadAt + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
         let options = options.into();
         let scan = scan::scan(&source, options.limits)?;
@@ -68,7 +69,7 @@ impl Frame {
     /// Looks for what can be got back of a damaged sparse frame. Of the options, threads, plug-ins and limits count.
     ///
     /// # Errors
-    /// `Io` if `directory` cannot be read. Damage is no error.
+    /// As [`repair`](Self::repair).
     pub fn repair_directory(directory: impl Directory + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
         let options = options.into();
         let files: BTreeSet<u64> = directory.names()?.iter().filter_map(|name| file_number(name)).collect();
@@ -81,7 +82,7 @@ impl Frame {
     /// plug-ins and limits count.
     ///
     /// # Errors
-    /// `Io` if it cannot be read. Damage is no error.
+    /// As [`repair`](Self::repair).
     pub fn repair_path(path: impl AsRef<Path>, options: impl Into<FrameOptions>) -> Result<Repair> {
         if path.as_ref().is_dir() {
             return Self::repair_directory(FileDirectory::new(path), options);
@@ -162,8 +163,10 @@ impl Repair {
                 by,
                 nchunks: entries.len(),
                 checksums: 0,
-                damaged: 0,
+                damaged_chunks: 0,
+                damaged_metalayers: 0,
                 damage: Vec::new(),
+                unexamined: 0,
                 loose,
                 unrecognised: scan.unrecognised,
                 unknown,
@@ -176,7 +179,7 @@ impl Repair {
         repair.report.unknown.extend(scan.gave_up_at.map(RepairUnknown::Rest));
         repair.check_options(scan);
         repair.check_chunks(&entries, hashes.as_ref())?;
-        repair.check_metalayers();
+        repair.check_metalayers()?;
         Ok(repair)
     }
 
@@ -200,7 +203,8 @@ impl Repair {
         }
     }
 
-    /// Reads and checks all chunks, and finds out how long those are that are not stored or damaged.
+    /// Reads and checks all chunks, and finds out how long those are that are not stored or damaged. Those that are good or
+    /// may be, but take more memory than there is or a codec that is not known, are not damaged.
     fn check_chunks(&mut self, entries: &[Entry], hashes: Option<&Hashes>) -> Result<()> {
         let mut decompressor = Decompressor::new()
             .with_threads(self.options.chunks.threads.clone())
@@ -216,9 +220,13 @@ impl Repair {
             let hash = hashes.and_then(|hashes| hashes.get(index));
             self.report.checksums += usize::from(hash.is_some());
             match self.check_chunk(place, hash, &mut decompressor) {
-                Ok(header) => {
+                Ok((header, is_examined)) => {
+                    self.report.unexamined += usize::from(!is_examined);
                     vlblocks.get_or_insert(header.has_vlblocks());
                     sizes.push(Some(header.nbytes()));
+                }
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => {
+                    return Err(error.within(format_args!("chunk {index}")));
                 }
                 Err(error) => {
                     self.note_damage(index, error);
@@ -237,7 +245,8 @@ impl Repair {
         self.report.note(Damage { chunk: Some(index), error: error.within(format_args!("chunk {index}")) });
     }
 
-    fn check_chunk(&self, place: u64, hash: Option<u64>, decompressor: &mut Decompressor) -> Result<Header> {
+    /// The header of a chunk that is not damaged, and whether that is known.
+    fn check_chunk(&self, place: u64, hash: Option<u64>, decompressor: &mut Decompressor) -> Result<(Header, bool)> {
         let bytes = self.origin.read(place, self.options.limits)?;
         if let Some(hash) = hash {
             let found = checksums::of_chunk(&bytes);
@@ -245,8 +254,13 @@ impl Repair {
                 bail!(ChecksumMismatch, "its hash is {found:016x}, not {hash:016x}");
             }
         }
-        decompressor.decompress(&bytes)?;
-        Header::parse(&bytes)
+        let header = Header::parse(&bytes)?;
+        match decompressor.decompress(&bytes) {
+            // It is what was written, whatever that is.
+            Err(error) if hash.is_some() && is_obstacle(&error) => Ok((header, true)),
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok((header, false)),
+            result => result.map(|_| (header, true)),
+        }
     }
 
     /// Decides what each chunk of the new frame is.
@@ -281,14 +295,20 @@ impl Repair {
         usize::try_from(self.state.nbytes.saturating_sub(before)).ok().filter(|&size| (1..=usual).contains(&size))
     }
 
-    fn check_metalayers(&mut self) {
+    fn check_metalayers(&mut self) -> Result<()> {
         let names: Vec<String> = self.state.vlmetalayers.names().map(str::to_owned).collect();
         for name in names {
-            if let Err(error) = self.state.vlmetalayers.get(&name) {
-                self.state.vlmetalayers.take_chunk(&name);
-                self.report.note(Damage { chunk: None, error });
+            match self.state.vlmetalayers.get(&name) {
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+                Err(error) if error.kind() == ErrorKind::Unsupported => self.report.unexamined += 1,
+                Err(error) => {
+                    self.state.vlmetalayers.take_chunk(&name);
+                    self.report.note(Damage { chunk: None, error });
+                }
+                Ok(_) => {}
             }
         }
+        Ok(())
     }
 
     /// What was found, and what could not be known.

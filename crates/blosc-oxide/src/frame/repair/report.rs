@@ -66,10 +66,15 @@ pub struct RepairReport {
     pub nchunks: usize,
     /// How many of them have a checksum to compare with.
     pub checksums: usize,
-    /// How many parts are damaged: chunks, which hold zeros in what is written, and metalayers, which are left out.
-    pub damaged: usize,
-    /// What is wrong with the first 1000 of them.
+    /// How many chunks are damaged: they hold zeros in what is written.
+    pub damaged_chunks: usize,
+    /// How many metalayers are damaged: they are left out.
+    pub damaged_metalayers: usize,
+    /// What is wrong with the first 1000 of both.
     pub damage: Vec<Damage>,
+    /// How many chunks and metalayers could not be examined, because their codec or a filter is not known here: they are
+    /// written as they are.
+    pub unexamined: usize,
     /// Whole chunks that are not among those.
     pub loose: Vec<LooseChunk>,
     /// How many bytes are no part of anything that is known.
@@ -80,13 +85,20 @@ pub struct RepairReport {
 
 impl RepairReport {
     pub(super) fn note(&mut self, damage: Damage) {
-        damage.note(&mut self.damaged, &mut self.damage);
+        let count = if damage.chunk.is_some() { &mut self.damaged_chunks } else { &mut self.damaged_metalayers };
+        damage.note(count, &mut self.damage);
+    }
+
+    /// How many chunks and metalayers are damaged.
+    #[must_use]
+    pub fn damaged(&self) -> usize {
+        self.damaged_chunks + self.damaged_metalayers
     }
 
     /// Whether everything is as it was written.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.damaged == 0 && self.unknown.is_empty()
+        self.damaged() == 0 && self.unexamined == 0 && self.unknown.is_empty()
     }
 }
 
@@ -119,12 +131,18 @@ impl fmt::Display for RepairUnknown {
 
 impl fmt::Display for RepairReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} chunks found by {}, {} of them damaged", self.nchunks, self.by, self.damaged)?;
+        writeln!(f, "{} chunks found by {}, {} of them damaged", self.nchunks, self.by, self.damaged_chunks)?;
+        if self.damaged_metalayers > 0 {
+            writeln!(f, "metalayers that are damaged, and left out: {}", self.damaged_metalayers)?;
+        }
         for damage in &self.damage {
             writeln!(f, "damaged: {}", damage.error)?;
         }
-        if self.damaged > self.damage.len() {
-            writeln!(f, "damaged: {} more", self.damaged - self.damage.len())?;
+        if self.damaged() > self.damage.len() {
+            writeln!(f, "damaged: {} more", self.damaged() - self.damage.len())?;
+        }
+        if self.unexamined > 0 {
+            writeln!(f, "not examined, because their codec or filters are not known: {}", self.unexamined)?;
         }
         let uncommitted = self.loose.iter().filter(|chunk| chunk.is_uncommitted).count();
         if !self.loose.is_empty() {
