@@ -3,6 +3,7 @@
 //! A block is copied to its place while it is in the cache of the processor that has compressed it, or soon after: of
 //! large chunks, memory is written once.
 
+use super::decode::room;
 use super::encode::Layout;
 
 /// What is kept for the next chunk.
@@ -54,9 +55,7 @@ impl<'a> Assembly<'a> {
     /// Memory for any one block.
     pub(super) fn slot(&mut self) -> Vec<u8> {
         let mut slot = self.spare.pop().unwrap_or_default();
-        if slot.len() < self.slot_len {
-            slot.resize(self.slot_len, 0);
-        }
+        room(&mut slot, self.slot_len);
         slot
     }
 

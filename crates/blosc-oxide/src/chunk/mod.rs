@@ -25,6 +25,7 @@ mod view;
 mod vlblocks;
 
 pub use decode::Decompressor;
+pub(crate) use decode::room;
 pub use encode::Compressor;
 pub(crate) use fetch::{FetchBuffer, fetch};
 pub(crate) use header::BLOSC2_LEN;

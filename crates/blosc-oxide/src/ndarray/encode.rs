@@ -2,7 +2,7 @@
 
 use super::array::NdArray;
 use super::geometry::Geometry;
-use crate::chunk::{Chunk, Compressor, Options};
+use crate::chunk::{Chunk, Compressor, Options, room};
 use crate::error::{Result, error};
 use crate::exec::{Threads, lock};
 use crate::schunk::Staged;
@@ -44,35 +44,51 @@ impl Encoder {
     }
 
     fn encode(&mut self, array: &NdArray, nbytes: usize, number: usize, fill: &Fill<'_>) -> Result<Vec<u8>> {
-        self.data.resize(nbytes, 0);
-        let filled = fill(array, number, &mut self.data, &mut self.scratch)?;
+        let data = room(&mut self.data, nbytes);
+        let filled = fill(array, number, data, &mut self.scratch)?;
         if let Filled::Blocks { old, changed } = &filled
-            && let Some(chunk) = self.encode_blocks(array, *old, changed)?
+            && let Some(chunk) = self.encode_blocks(array, nbytes, *old, changed)?
         {
             return Ok(chunk);
         }
-        let max = self.compressor.max_compressed_len(nbytes);
-        if self.chunk.len() < max {
-            self.chunk.resize(max, 0);
+        let out = room(&mut self.chunk, self.compressor.max_compressed_len(nbytes));
+        let data = if let Filled::Ready(data) = filled { data } else { &self.data[..nbytes] };
+        let len = self.compressor.compress_into(data, out)?;
+        Ok(self.take_chunk(len))
+    }
+
+    /// The first `len` bytes of the memory for chunks: that memory itself, if most of it is used, because to copy them to
+    /// new memory is slower than to take new memory for the next chunk.
+    fn take_chunk(&mut self, len: usize) -> Vec<u8> {
+        if len < self.chunk.len() / 2 {
+            return self.chunk[..len].to_vec();
         }
-        let data = if let Filled::Ready(data) = filled { data } else { &self.data };
-        let len = self.compressor.compress_into(data, &mut self.chunk)?;
-        Ok(self.chunk[..len].to_vec())
+        let mut chunk = std::mem::take(&mut self.chunk);
+        chunk.truncate(len);
+        chunk.shrink_to_fit();
+        chunk
     }
 
     /// Compresses some blocks, and takes the others as they are stored; `None` if that cannot be done, and they are there
     /// as well then.
-    fn encode_blocks(&mut self, array: &NdArray, old: usize, changed: &[bool]) -> Result<Option<Vec<u8>>> {
+    fn encode_blocks(
+        &mut self,
+        array: &NdArray,
+        nbytes: usize,
+        old: usize,
+        changed: &[bool],
+    ) -> Result<Option<Vec<u8>>> {
+        let data = &mut self.data[..nbytes];
         if let Some(stored) = array.sc.stored_chunk(old)? {
             let stored = Chunk::parse(&stored)?;
-            let chunk = self.compressor.compress_blocks(&self.data, &stored, changed)?;
+            let chunk = self.compressor.compress_blocks(data, &stored, changed)?;
             if chunk.is_some() {
                 return Ok(chunk);
             }
         }
         let unchanged: Vec<bool> = changed.iter().map(|changed| !changed).collect();
         let missing = ranges_of(&unchanged, array.geometry().block_nbytes());
-        array.sc.ranges_into(old, &missing, &mut self.data)?;
+        array.sc.ranges_into(old, &missing, data)?;
         Ok(None)
     }
 }
