@@ -3,8 +3,9 @@
 use super::{Threads, lock};
 use std::sync::Mutex;
 
-/// One thread does not use all of the memory's speed; but below this, a second one is not awake in time.
-const MIN_BYTES_TO_SHARE: usize = 4 << 20;
+/// One thread does not use all of the memory's speed; but below this, much of it is in a cache that threads share, and a
+/// second one makes it slower.
+const MIN_BYTES_TO_SHARE: usize = 16 << 20;
 /// What one thread does at a time.
 const PART: usize = 1 << 20;
 
