@@ -54,6 +54,9 @@ const EXTENDED: usize = 15;
 /// The shortest match.
 const MIN_MATCH: usize = 4;
 
+/// The longest match that is copied in two words.
+const MAX_SHORT_MATCH: usize = 16;
+
 /// The most literals of a sequence without extended lengths.
 const MAX_PLAIN_LITERALS: usize = EXTENDED - 1;
 /// What such a sequence may read of the input: a token, literals, two bytes of distance, and the byte after.
@@ -252,13 +255,11 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
         // there is a byte at `after`: PLAIN_INPUT had it behind plain literals, and OVER is more.
         // SAFETY: `after` is inside, and behind at least the token and two bytes.
         let distance = usize::from(unsafe { load_u16(src, after - 2) });
-        let at_match = Stop { read: after - 2, written, token: Some(token) };
-        let bits = usize::from(token & 15);
         // No distance at all is one too far, too.
         if unlikely(distance.wrapping_sub(1) >= written) {
             if DICT
                 && let Some(start) = (dict.len() + written).checked_sub(distance)
-                && let Some((len, next)) = match_length(src, bits, after)
+                && let Some((len, next)) = match_length(src, usize::from(token & 15), after)
                 && start + len + OVER <= dict.len()
                 && written + len <= last_over
             {
@@ -268,50 +269,59 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
                 written += len;
                 continue;
             }
-            return at_match;
+            return at_match(src, read, after, written);
         }
-        if likely(bits < EXTENDED) {
+        let bits = usize::from(token & 15);
+        if likely(bits <= MAX_SHORT_MATCH - MIN_MATCH) {
             if likely(distance >= 8) {
-                // In pieces: a load that is not inside one of the latest stores has to wait for them.
                 let from = written - distance;
                 // SAFETY: the distance is from 8 to `written`, and 32 bytes can be written.
                 unsafe { copy::chunk_within::<8>(dst, from, written) };
-                // SAFETY: as above.
-                unsafe { copy::chunk_within::<8>(dst, from + 8, written + 8) };
-                // SAFETY: as above.
-                unsafe { copy::chunk_within::<2>(dst, from + 16, written + 16) };
+                // A load that is not inside one of the latest stores has to wait for them. So what is not needed is loaded
+                // from the start, where nothing has been stored for long.
+                let second = if bits > 8 - MIN_MATCH { from + 8 } else { 0 };
+                // SAFETY: `second` is at most `written`.
+                unsafe { copy::chunk_within::<8>(dst, second, written + 8) };
             } else {
                 // SAFETY: the distance is from 1 to 7 and to `written`, and 32 bytes can be written.
                 unsafe { copy::short_period(vectors, dst, written, distance) };
             }
             read = after;
             written += MIN_MATCH + bits;
-        } else {
-            // SAFETY: `after` is inside.
-            let more = unsafe { *src.get_unchecked(after) };
-            if likely(more != 255) {
-                let end = written + EXTENDED + MIN_MATCH + usize::from(more);
-                if unlikely(end > last_over) {
-                    return at_match;
-                }
-                // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
-                unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
-                read = after + 1;
-                written = end;
-            } else {
-                let Some((more, next)) = extension(src, after) else { return at_match };
-                let end = written + EXTENDED + MIN_MATCH + more;
-                if unlikely(end > last_over) {
-                    return at_match;
-                }
-                // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
-                unsafe { copy::long_match_over(vectors, dst, written, distance, end - written) };
-                read = next;
-                written = end;
+            continue;
+        }
+        // SAFETY: `after` is inside.
+        let more = unsafe { *src.get_unchecked(after) };
+        let is_extended = bits == EXTENDED;
+        if likely(!is_extended || more != 255) {
+            let end = written + MIN_MATCH + bits + if is_extended { usize::from(more) } else { 0 };
+            if unlikely(end > last_over) {
+                return at_match(src, read, after, written);
             }
+            // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
+            unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
+            read = after + usize::from(is_extended);
+            written = end;
+        } else {
+            let Some((more, next)) = extension(src, after) else { return at_match(src, read, after, written) };
+            let end = written + EXTENDED + MIN_MATCH + more;
+            if unlikely(end > last_over) {
+                return at_match(src, read, after, written);
+            }
+            // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
+            unsafe { copy::long_match_over(vectors, dst, written, distance, end - written) };
+            read = next;
+            written = end;
         }
     }
     Stop { read, written, token: None }
+}
+
+/// After the literals of the sequence from `start` on, before the distance that ends at `after`.
+#[cold]
+#[inline(never)]
+fn at_match(src: &[u8], start: usize, after: usize, written: usize) -> Stop {
+    Stop { read: after - 2, written, token: src.get(start).copied() }
 }
 
 /// The length of a match of which the token has `bits`, and where the next sequence starts. `at` is behind the distance.
