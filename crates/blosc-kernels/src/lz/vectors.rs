@@ -25,6 +25,13 @@ pub(crate) trait Vectors: Copy {
     /// `at + WIDTH` is at most `from.len()`.
     unsafe fn load_repeated(self, from: &[u8], at: usize, period: usize) -> Self::Register;
 
+    /// Copies 32 bytes within `bytes`: loads that are short, so that few of them have to wait for the latest stores, and
+    /// a store that is long, so that loads that come soon are inside of it.
+    ///
+    /// # Safety
+    /// `from + 32` is at most `to`, and `to + 32` at most `bytes.len()`.
+    unsafe fn join_within(self, bytes: &mut [u8], from: usize, to: usize);
+
     /// Runs `job` in a function of its own, compiled for the instruction set.
     fn outline<J: Job>(self, job: J) -> J::Output;
 }
@@ -140,6 +147,16 @@ impl Vectors for Portable {
         pattern.to_le()
     }
 
+    #[inline(always)]
+    unsafe fn join_within(self, bytes: &mut [u8], from: usize, to: usize) {
+        for at in [0, 16] {
+            // SAFETY: the caller has both places inside.
+            let half = unsafe { self.load(bytes, from + at) };
+            // SAFETY: as above.
+            unsafe { self.store(bytes, to + at, half) };
+        }
+    }
+
     #[inline]
     fn outline<J: Job>(self, job: J) -> J::Output {
         job.run(self)
@@ -150,8 +167,8 @@ impl Vectors for Portable {
 mod avx2 {
     use super::{Job, Vectors};
     use core::arch::x86_64::{
-        __m256i, _mm_loadu_si128, _mm256_broadcastsi128_si256, _mm256_loadu_si256, _mm256_set1_epi64x,
-        _mm256_shuffle_epi8, _mm256_storeu_si256,
+        __m256i, _mm_loadu_si128, _mm256_broadcastsi128_si256, _mm256_loadu_si256, _mm256_set_m128i,
+        _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_storeu_si256,
     };
 
     /// Proof that the processor has AVX2, BMI1 and BMI2.
@@ -231,6 +248,23 @@ mod avx2 {
             let phases = unsafe { self.load(&PHASES[period], 0) };
             // SAFETY: `self` is proof of AVX2.
             unsafe { _mm256_shuffle_epi8(bytes, phases) }
+        }
+
+        #[inline(always)]
+        unsafe fn join_within(self, bytes: &mut [u8], from: usize, to: usize) {
+            debug_assert!(from + 32 <= to && to + 32 <= bytes.len());
+            // SAFETY: the caller has `from` inside `bytes`.
+            let start = unsafe { bytes.as_ptr().add(from) };
+            // SAFETY: 32 bytes from there are inside `bytes`, says the caller; `self` is proof of AVX2.
+            let low = unsafe { _mm_loadu_si128(start.cast()) };
+            // SAFETY: the caller has 32 bytes inside.
+            let middle = unsafe { start.add(16) };
+            // SAFETY: as above.
+            let high = unsafe { _mm_loadu_si128(middle.cast()) };
+            // SAFETY: `self` is proof of AVX2.
+            let both = unsafe { _mm256_set_m128i(high, low) };
+            // SAFETY: the caller has both places inside.
+            unsafe { self.store(bytes, to, both) };
         }
 
         #[inline]

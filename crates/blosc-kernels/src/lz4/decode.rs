@@ -298,8 +298,13 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
             if unlikely(end > last_over) {
                 return at_match(src, read, after, written);
             }
-            // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
-            unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
+            if likely(distance >= 32 && end - written <= 32) {
+                // SAFETY: the distance is from 32 to `written`, and OVER is more than 32 bytes.
+                unsafe { vectors.join_within(dst, written - distance, written) };
+            } else {
+                // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
+                unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
+            }
             read = after + usize::from(is_extended);
             written = end;
         } else {
