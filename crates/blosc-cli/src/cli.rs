@@ -7,6 +7,9 @@ use crate::size;
 use blosc_oxide::{Limits, Threads};
 use clap::{Args, Parser, Subcommand};
 
+/// Where the options that every command has are in its help.
+const BEHIND_OWN: usize = 100;
+
 /// Compress, look into, check, convert and mend Blosc files of every kind.
 ///
 /// Files are recognised by their content. `-` is standard input or standard output.
@@ -20,20 +23,21 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Options that every command has.
+/// Options that every command has. They come behind those of its own in the help, and the help itself is the last.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
     /// Say nothing but errors
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    #[arg(long, short, global = true, conflicts_with = "verbose", display_order = BEHIND_OWN)]
     pub(crate) quiet: bool,
     /// Say more
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = BEHIND_OWN)]
     pub(crate) verbose: bool,
     /// Threads to use; 0 is as many as there are cores
-    #[arg(long, short = 'j', global = true, value_name = "N", default_value_t = 0)]
+    #[arg(long, short = 'j', global = true, value_name = "N", default_value_t = 0, display_order = BEHIND_OWN)]
     threads: usize,
     /// The most memory that one part of a file may ask for, such as 512M; files that are worked on at the same time share it
     #[arg(long, global = true, value_name = "SIZE", default_value = "1G", value_parser = size::parse_memory)]
+    #[arg(display_order = BEHIND_OWN)]
     max_memory: usize,
     #[arg(skip = true)]
     has_progress: bool,
@@ -74,7 +78,7 @@ pub(crate) enum Command {
     /// Compress a file, or every file of a directory
     #[command(visible_alias = "c")]
     Compress(Box<compress::Compress>),
-    /// Decompress a file of any format, or a part of it
+    /// Decompress a file of any format, a part of it, or every compressed file of a directory
     #[command(visible_alias = "d")]
     Decompress(decompress::Decompress),
     /// Tell what files are

@@ -357,3 +357,12 @@ fn help_is_there_for_every_command() {
     }
     assert_fails(&blosc(["compres"]), 2, "a misspelt command");
 }
+
+#[test]
+fn help_has_the_options_of_a_command_before_those_of_all() {
+    for (name, last) in [("decompress", "--force"), ("info", "--offset"), ("tune", "--force"), ("convert", "--force")] {
+        let text = String::from_utf8(good([name, "--help"])).unwrap();
+        let place = |option: &str| text.find(&format!(" {option}")).unwrap();
+        assert!(place(last) < place("-q, --quiet") && place("--max-memory") < place("-h, --help"), "{text}");
+    }
+}

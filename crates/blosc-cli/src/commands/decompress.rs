@@ -16,15 +16,17 @@ use crate::tree::{self, Job, Tree};
 use blosc_oxide::bloscpack::{ReadOptions, unpack};
 use blosc_oxide::{Container, NumpyArray};
 use clap::Args;
+use std::fmt;
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Decompress a file of any format, or a part of it. The format is recognised by the content.
+/// Decompress a file of any format, a part of it, or every compressed file of a directory. The format is recognised by the
+/// content.
 #[derive(Debug, Args)]
 pub(crate) struct Decompress {
-    /// The file to decompress; `-` is standard input
+    /// The file or directory to decompress; `-` is standard input
     input: PathBuf,
     /// Where to write; `-` is standard output [default: INPUT without its extension; with --npy, .npy follows]
     output: Option<PathBuf>,
@@ -62,10 +64,20 @@ fn parse_range(text: &str) -> Result<ByteRange, String> {
 impl ByteRange {
     fn within(&self, nbytes: u64) -> Outcome<Range<u64>> {
         let end = self.end.unwrap_or(nbytes);
+        if self.end.is_some_and(|end| end < self.start) {
+            return Err(Failure::usage(format!("--bytes {self}: it ends before it starts")));
+        }
         if self.start > end || end > nbytes {
-            return Err(Failure::usage(format!("--bytes {}..{end}: there are {nbytes} bytes", self.start)));
+            return Err(Failure::usage(format!("--bytes {self}: there are {nbytes} bytes")));
         }
         Ok(self.start..end)
+    }
+}
+
+impl fmt::Display for ByteRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..", self.start)?;
+        self.end.map_or(Ok(()), |end| write!(f, "{end}"))
     }
 }
 

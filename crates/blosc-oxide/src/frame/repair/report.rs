@@ -131,7 +131,8 @@ impl fmt::Display for RepairUnknown {
 
 impl fmt::Display for RepairReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} chunks found by {}, {} of them damaged", self.nchunks, self.by, self.damaged_chunks)?;
+        let plural = if self.nchunks == 1 { "" } else { "s" };
+        writeln!(f, "{} chunk{plural} found by {}, {} of them damaged", self.nchunks, self.by, self.damaged_chunks)?;
         if self.damaged_metalayers > 0 {
             writeln!(f, "metalayers that are damaged, and left out: {}", self.damaged_metalayers)?;
         }
