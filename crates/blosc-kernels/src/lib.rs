@@ -1,4 +1,4 @@
-//! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, and the decoder of deflate.
+//! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, and deflate.
 //!
 //! A leaf crate without dependencies and without `std`. All unsafe code of the project lives here; every public
 //! function is safe and relies only on what it checks itself.
@@ -11,6 +11,7 @@ pub mod blosclz;
 pub mod boxes;
 pub mod bytedelta;
 pub mod copy;
+pub mod deflate;
 pub mod delta;
 pub mod inflate;
 pub mod isa;

@@ -6,7 +6,7 @@ mod hc;
 mod lazy;
 mod mid;
 mod pending;
-mod rows;
+pub(crate) mod rows;
 mod sequence;
 
 pub use decode::{decompress, decompress_prefix, decompress_prefix_with_dict, decompress_with_dict};

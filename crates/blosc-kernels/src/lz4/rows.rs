@@ -68,7 +68,7 @@ impl Match {
 /// touch the same part of memory. Earlier positions are in the slots after it, and go on in slot 1 after the last.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct Row<const WIDTH: usize> {
+pub(crate) struct Row<const WIDTH: usize> {
     /// 0 where there is no position.
     tags: [u8; WIDTH],
     /// The low halves of the positions.
@@ -91,7 +91,7 @@ impl<const WIDTH: usize> Row<WIDTH> {
         clippy::cast_possible_truncation,
         reason = "rows have at most 64 positions; of positions the low half is kept"
     )]
-    fn insert(&mut self, tag: u8, position: usize) {
+    pub(crate) fn insert(&mut self, tag: u8, position: usize) {
         let slot = self.earliest_slot();
         self.tags[0] = slot as u8;
         self.tags[slot] = tag;
@@ -108,7 +108,7 @@ impl<const WIDTH: usize> Row<WIDTH> {
     /// A bit for each position whose tag agrees, the latest position first.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "the mask has WIDTH bits")]
-    fn candidates(&self, tag: u8) -> u64 {
+    pub(crate) fn candidates(&self, tag: u8) -> u64 {
         let mut mask = 0;
         for (index, group) in self.tags.as_chunks().0.iter().enumerate() {
             mask |= u64::from(equal_bytes(group, tag)) << (GROUP * index);
@@ -125,7 +125,7 @@ impl<const WIDTH: usize> Row<WIDTH> {
     /// How far before `at` the position is that comes `index` places after the latest.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "only the low half of positions is known")]
-    fn distance(&self, at: usize, index: u32) -> usize {
+    pub(crate) fn distance(&self, at: usize, index: u32) -> usize {
         let slot = (usize::from(self.tags[0]) + index as usize) % WIDTH;
         usize::from((at as u16).wrapping_sub(self.positions[slot]))
     }
@@ -139,7 +139,7 @@ pub(super) struct Rows<const WIDTH: usize> {
 }
 
 /// `count` empty rows.
-fn cleared<const WIDTH: usize>(rows: &mut Vec<Row<WIDTH>>, count: usize) -> &mut [Row<WIDTH>] {
+pub(crate) fn cleared<const WIDTH: usize>(rows: &mut Vec<Row<WIDTH>>, count: usize) -> &mut [Row<WIDTH>] {
     if rows.len() < count {
         rows.resize(count, Row::EMPTY);
     }

@@ -82,7 +82,7 @@ impl EncodeState {
                 snappy::compress(encoder, room, src, dst)
             }
             #[cfg(feature = "zlib")]
-            Codec::Zlib => self.zlib.get_or_insert_with(|| zlib::Encoder::new(level)).compress(src, dst, level),
+            Codec::Zlib => self.zlib.get_or_insert_with(zlib::Encoder::new).compress(src, dst, level),
             #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
             Codec::Zstd => {
                 let dict = how.dict.and_then(|dict| dict.zstd.as_ref());

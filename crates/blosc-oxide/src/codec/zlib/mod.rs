@@ -1,56 +1,17 @@
-//! zlib: the encoder of zlib-rs, and our own decoder.
+//! zlib: our own encoder and decoder, and the encoder of zlib-rs for the upper levels.
+
+mod encoder;
 
 use crate::error::{Result, bail, error};
 use blosc_kernels::inflate::{Inflated, Inflater};
 use simd_adler32::adler32;
-use zlib_rs::{Deflate, DeflateFlush, Status};
 
-const WINDOW_BITS: u8 = 15;
+pub(super) use encoder::Encoder;
+
 /// What the header of a stream says: the method, the logarithm of the window less 8, and whether a dictionary is needed.
 const DEFLATE: u8 = 8;
 const MAX_WINDOW: u8 = 7;
 const HAS_DICT: u8 = 0x20;
-/// How much of an abandoned stream is thrown away at a time.
-const DRAIN_LEN: usize = 4096;
-
-/// A deflate stream, kept for the level it was made for.
-pub(super) struct Encoder {
-    level: u8,
-    stream: Deflate,
-}
-
-impl Encoder {
-    pub(super) fn new(level: u8) -> Self {
-        Self { level, stream: Deflate::new(i32::from(level), true, WINDOW_BITS) }
-    }
-
-    pub(super) fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
-        if level == self.level {
-            self.stream.reset();
-        } else {
-            *self = Self::new(level);
-        }
-        match self.stream.compress(src, dst, DeflateFlush::Finish) {
-            Ok(Status::StreamEnd) => usize::try_from(self.stream.total_out()).ok(),
-            _ => {
-                self.abandon();
-                None
-            }
-        }
-    }
-
-    /// Ends a stream that did not fit. The library's reset does not forget a block that was left open: the next stream
-    /// would go on in the middle of it.
-    fn abandon(&mut self) {
-        let mut rest = [0; DRAIN_LEN];
-        while let Ok(status) = self.stream.compress(&[], &mut rest, DeflateFlush::Finish) {
-            if status == Status::StreamEnd {
-                return;
-            }
-        }
-        *self = Self::new(self.level);
-    }
-}
 
 /// A decoder of zlib streams.
 pub(super) struct Decoder(Box<Inflater>);

@@ -98,6 +98,34 @@ fn every_stream_of_every_level_and_strategy_comes_back() {
 }
 
 #[test]
+fn both_decoders_read_what_the_encoder_writes() {
+    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    for input in inputs() {
+        for level in 1..=9 {
+            let mut stream = vec![0; input.len() + input.len() / 8 + 100];
+            let len = encoder.compress(&input, &mut stream, level).unwrap();
+            assert_eq!(found(&mut decoder, &stream[..len], input.len()).as_deref(), Some(&input[..]));
+            assert_eq!(expected(&stream[..len], input.len() + 1).as_deref(), Some(&input[..]), "level {level}");
+        }
+    }
+}
+
+#[test]
+fn streams_fit_exactly_or_are_refused() {
+    let mut encoder = Encoder::new();
+    for input in inputs().iter().filter(|input| input.len() <= 1000) {
+        for level in 1..=6 {
+            let mut stream = vec![0; 2000];
+            let len = encoder.compress(input, &mut stream, level).unwrap();
+            for room in 0..=len + 8 {
+                let found = encoder.compress(input, &mut vec![0; room], level);
+                assert_eq!(found, (room >= len).then_some(len));
+            }
+        }
+    }
+}
+
+#[test]
 fn one_byte_too_little_room_is_refused() {
     let mut decoder = Decoder::new();
     for input in inputs().iter().filter(|input| !input.is_empty()) {
@@ -179,7 +207,7 @@ fn headers_that_are_none_are_refused() {
 fn a_stream_that_did_not_fit_leaves_nothing_behind() {
     let input: Vec<u8> = (0..50_000_u32).flat_map(|i| (i * i % 1009).to_le_bytes()).collect();
     for level in 1..=9 {
-        let mut encoder = Encoder::new(level);
+        let mut encoder = Encoder::new();
         let mut whole = vec![0; 300_000];
         let len = encoder.compress(&input, &mut whole, level).unwrap();
         assert_eq!(encoder.compress(&input, &mut vec![0; len / 2], level), None);

@@ -1,0 +1,74 @@
+//! The encoder of deflate streams, for input and output that are in memory as a whole.
+//!
+//! There is no window to slide and no state to leave and enter again. Matches are found in rows of earlier positions, all
+//! of a row compared at once; a block ends where what follows is better written with codes of its own.
+
+mod bits;
+mod block;
+mod code;
+mod counts;
+mod finder;
+mod parser;
+mod quick;
+mod symbols;
+mod tokens;
+
+use core::fmt;
+
+use crate::lz::window::MAX_INPUT;
+use finder::{Depth, Rows};
+use parser::{Choice, Effort, parse};
+use tokens::{Room, Tokens};
+
+/// An encoder of deflate streams.
+///
+/// Keeps its tables between calls; what a call returns depends on its arguments only.
+#[derive(Clone, Default)]
+pub struct Deflater {
+    quick: Option<quick::Table>,
+    rows: Rows,
+    room: Room,
+}
+
+impl Deflater {
+    /// One with empty tables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compresses `src` into `dst` and returns the length of the stream, or `None` if `dst` is too small for it.
+    ///
+    /// A higher `level`, from 1 to 6, is slower and compresses better.
+    pub fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+        if src.len() > MAX_INPUT {
+            return None;
+        }
+        if level <= 1 {
+            return quick::compress(self.quick.get_or_insert_default(), src, dst);
+        }
+        let tokens = Tokens::new(&mut self.room, src, dst);
+        parse(&mut self.rows, src, effort(level), tokens)
+    }
+}
+
+/// What is done at a level from 2 on.
+fn effort(level: u8) -> Effort {
+    let (attempts, enough, stretch, choice) = match level {
+        ..=2 => (2, 16, 16, Choice::Extended),
+        3 => (6, 32, 24, Choice::Extended),
+        4 => (8, 32, 32, Choice::Extended),
+        5 => (12, 32, 32, Choice::Extended),
+        _ => (15, 128, 258, Choice::Later { long: 32 }),
+    };
+    Effort { depth: Depth { attempts, enough, stretch }, choice }
+}
+
+impl fmt::Debug for Deflater {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deflater").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Zlib streams, written by our own encoder up to level 6 and by zlib-rs above it.
+
+use blosc_kernels::deflate::Deflater;
+use simd_adler32::adler32;
+use zlib_rs::{Deflate, DeflateFlush, Status};
+
+/// The last level of our own encoder.
+const LAST_OWN: u8 = 6;
+const WINDOW_BITS: u8 = 15;
+/// What a stream starts with: deflate with a window of 32 KiB, no dictionary, and how hard it was tried.
+const FASTEST: [u8; 2] = [0x78, 0x01];
+const FAST: [u8; 2] = [0x78, 0x5E];
+const DEFAULT: [u8; 2] = [0x78, 0x9C];
+const CHECKSUM_LEN: usize = 4;
+/// How much of an abandoned stream is thrown away at a time.
+const DRAIN_LEN: usize = 4096;
+
+/// The tables of both encoders, made when they are needed.
+#[derive(Default)]
+pub(in crate::codec) struct Encoder {
+    own: Option<Box<Deflater>>,
+    thorough: Option<Thorough>,
+}
+
+impl Encoder {
+    pub(in crate::codec) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compresses `src` into `dst`; `None` when the result is longer than `dst`.
+    pub(in crate::codec) fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+        if level > LAST_OWN {
+            return self.thorough.get_or_insert_with(|| Thorough::new(level)).compress(src, dst, level);
+        }
+        let header = match level {
+            ..=1 => FASTEST,
+            2..=5 => FAST,
+            _ => DEFAULT,
+        };
+        let (start, rest) = dst.split_first_chunk_mut()?;
+        *start = header;
+        let len = self.own.get_or_insert_default().compress(src, rest, level)?;
+        let end = rest.get_mut(len..)?.first_chunk_mut::<CHECKSUM_LEN>()?;
+        *end = adler32(&src).to_be_bytes();
+        Some(header.len() + len + CHECKSUM_LEN)
+    }
+}
+
+/// A stream of zlib-rs, kept for the level it was made for.
+struct Thorough {
+    level: u8,
+    stream: Deflate,
+}
+
+impl Thorough {
+    fn new(level: u8) -> Self {
+        Self { level, stream: Deflate::new(i32::from(level), true, WINDOW_BITS) }
+    }
+
+    fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+        if level == self.level {
+            self.stream.reset();
+        } else {
+            *self = Self::new(level);
+        }
+        match self.stream.compress(src, dst, DeflateFlush::Finish) {
+            Ok(Status::StreamEnd) => usize::try_from(self.stream.total_out()).ok(),
+            _ => {
+                self.abandon();
+                None
+            }
+        }
+    }
+
+    /// Ends a stream that did not fit. The library's reset does not forget a block that was left open: the next stream
+    /// would go on in the middle of it.
+    fn abandon(&mut self) {
+        let mut rest = [0; DRAIN_LEN];
+        while let Ok(status) = self.stream.compress(&[], &mut rest, DeflateFlush::Finish) {
+            if status == Status::StreamEnd {
+                return;
+            }
+        }
+        *self = Self::new(self.level);
+    }
+}
