@@ -54,9 +54,6 @@ const EXTENDED: usize = 15;
 /// The shortest match.
 const MIN_MATCH: usize = 4;
 
-/// The longest match that is copied in two words.
-const MAX_SHORT_MATCH: usize = 16;
-
 /// The most literals of a sequence without extended lengths.
 const MAX_PLAIN_LITERALS: usize = EXTENDED - 1;
 /// What such a sequence may read of the input: a token, literals, two bytes of distance, and the byte after.
@@ -272,7 +269,7 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
             return at_match(src, read, after, written);
         }
         let bits = usize::from(token & 15);
-        if likely(bits <= MAX_SHORT_MATCH - MIN_MATCH) {
+        if likely(bits < EXTENDED) {
             if likely(distance >= 8) {
                 let from = written - distance;
                 // SAFETY: the distance is from 8 to `written`, and 32 bytes can be written.
@@ -282,6 +279,8 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
                 let second = if bits > 8 - MIN_MATCH { from + 8 } else { 0 };
                 // SAFETY: `second` is at most `written`.
                 unsafe { copy::chunk_within::<8>(dst, second, written + 8) };
+                // SAFETY: the distance is from 8 to `written`, and 32 bytes can be written.
+                unsafe { copy::chunk_within::<2>(dst, from + 16, written + 16) };
             } else {
                 // SAFETY: the distance is from 1 to 7 and to `written`, and 32 bytes can be written.
                 unsafe { copy::short_period(vectors, dst, written, distance) };
@@ -292,9 +291,8 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
         }
         // SAFETY: `after` is inside.
         let more = unsafe { *src.get_unchecked(after) };
-        let is_extended = bits == EXTENDED;
-        if likely(!is_extended || more != 255) {
-            let end = written + MIN_MATCH + bits + if is_extended { usize::from(more) } else { 0 };
+        if likely(more != 255) {
+            let end = written + EXTENDED + MIN_MATCH + usize::from(more);
             if unlikely(end > last_over) {
                 return at_match(src, read, after, written);
             }
@@ -305,7 +303,7 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
                 // SAFETY: the distance is from 1 to `written`, and OVER bytes are behind `end`.
                 unsafe { copy::match_over(vectors, dst, written, distance, end - written) };
             }
-            read = after + usize::from(is_extended);
+            read = after + 1;
             written = end;
         } else {
             let Some((more, next)) = extension(src, after) else { return at_match(src, read, after, written) };
