@@ -7,7 +7,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::format;
 use crate::input;
 use crate::metadata::Metadata;
-use crate::output::{self, Output};
+use crate::output::{self, LittleByLittle, Output};
 use crate::progress::{Progress, Task};
 use crate::reading::Plain;
 use crate::size;
@@ -17,7 +17,6 @@ use blosc_oxide::bloscpack::{ReadOptions, unpack};
 use blosc_oxide::{Container, NumpyArray};
 use clap::Args;
 use std::fmt;
-use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -251,7 +250,7 @@ fn into_target(
         return write(&mut progress.writing(output::stdout()?));
     }
     let output = Output::to(target.path, target.is_forced)?.like(target.source);
-    let file: File = output.create()?;
+    let file = LittleByLittle(output.create()?);
     write(&mut progress.writing(file))?;
     drop(progress);
     output.finish()
