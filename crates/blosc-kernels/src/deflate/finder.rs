@@ -11,26 +11,30 @@ const ENTRIES: usize = 2 * MAX_DISTANCE;
 /// The fewest positions it is worth having rows for.
 const MIN_ENTRIES: usize = 1024;
 /// How many bytes are hashed, and so the least that a match has.
-pub(super) const HASHED: usize = 4;
+const HASHED: usize = 4;
 /// How many bytes are read at once before a position, and from there on.
 const BEFORE: usize = 1;
 const BEHIND: usize = 7;
 
 /// How many slots a row has.
 const WIDTH: usize = 16;
-/// How many positions of a stretch are put into the rows at each end; of those in between it is one in so many.
-const STRETCH_ENDS: usize = 8;
-const STRETCH_STEP: usize = 32;
+/// How many more positions are looked at when a good match was found.
+const MORE_ATTEMPTS: u32 = 4;
+/// Of more positions than this in a row, all inside one match, not all are put into the rows.
+const STRETCH: usize = 16;
+/// How many of them are at each end; of those in between it is one in so many.
+const STRETCH_ENDS: usize = 4;
+const STRETCH_STEP: usize = 16;
 
 /// How much is done to find long matches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Depth {
     /// How many earlier positions are looked at.
     pub(super) attempts: u32,
+    /// With a match this long, only [`MORE_ATTEMPTS`] are made.
+    pub(super) good: usize,
     /// A match this long is long enough.
     pub(super) enough: usize,
-    /// Of more positions than this in a row, all inside one match, not all are put into the rows.
-    pub(super) stretch: usize,
 }
 
 /// A match of the input with earlier bytes of it.
@@ -85,18 +89,17 @@ impl<'a> Finder<'a> {
         self.end
     }
 
-    /// The longest match at `at` if it is longer than `least`.
+    /// The longest match at `at`, of at least [`HASHED`] bytes.
     #[inline(always)]
-    pub(super) fn longest(&mut self, at: usize, least: usize) -> Option<Match> {
+    pub(super) fn longest(&mut self, at: usize) -> Option<Match> {
         let src = self.src;
         let end = src.len().min(at + MAX_MATCH);
-        assert!(least + 1 >= HASHED);
-        if at >= self.end || at < BEFORE || at + least >= end {
+        if at >= self.end || at < BEFORE || at + HASHED > end {
             return None;
         }
         self.insert_before(at);
         let around = Around::new(&src[at - BEFORE..at + BEHIND]);
-        let mut best = Match { at, length: least, distance: 0 };
+        let mut best = Match { at, length: HASHED - 1, distance: 0 };
         if around.is_run_before() {
             let length = common_length(src, at - 1, at, end);
             if length > best.length {
@@ -134,6 +137,9 @@ impl<'a> Finder<'a> {
                 if length >= self.depth.enough || at + length >= end {
                     break;
                 }
+                if length >= self.depth.good {
+                    attempts = attempts.min(MORE_ATTEMPTS);
+                }
                 tail = length + 1 - HASHED;
                 closing = word4(src, at + tail);
             }
@@ -147,7 +153,7 @@ impl<'a> Finder<'a> {
     /// Puts the positions before `at` into the rows, and lets `at` be the last of them.
     #[inline(always)]
     fn insert_before(&mut self, at: usize) {
-        if self.next + self.depth.stretch < at {
+        if self.next + STRETCH < at {
             self.insert_stretch(at);
         }
         self.insert(at);

@@ -17,7 +17,7 @@ use core::fmt;
 
 use crate::lz::window::MAX_INPUT;
 use finder::{Depth, Rows};
-use parser::{Choice, Effort, parse};
+use parser::parse;
 use tokens::{Room, Tokens};
 
 /// An encoder of deflate streams.
@@ -39,7 +39,7 @@ impl Deflater {
 
     /// Compresses `src` into `dst` and returns the length of the stream, or `None` if `dst` is too small for it.
     ///
-    /// A higher `level`, from 1 to 6, is slower and compresses better.
+    /// A higher `level`, from 1 to 5, is slower and compresses better.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
         if src.len() > MAX_INPUT {
             return None;
@@ -48,20 +48,19 @@ impl Deflater {
             return quick::compress(self.quick.get_or_insert_default(), src, dst);
         }
         let tokens = Tokens::new(&mut self.room, src, dst);
-        parse(&mut self.rows, src, effort(level), tokens)
+        parse(&mut self.rows, src, depth(level), tokens)
     }
 }
 
 /// What is done at a level from 2 on.
-fn effort(level: u8) -> Effort {
-    let (attempts, enough, stretch, choice) = match level {
-        ..=2 => (2, 16, 16, Choice::Extended),
-        3 => (6, 32, 24, Choice::Extended),
-        4 => (8, 32, 32, Choice::Extended),
-        5 => (12, 32, 32, Choice::Extended),
-        _ => (15, 128, 258, Choice::Later { long: 32 }),
+fn depth(level: u8) -> Depth {
+    let (attempts, good, enough) = match level {
+        ..=2 => (2, 8, 16),
+        3 => (6, 8, 32),
+        4 => (8, 16, 32),
+        _ => (15, 16, 32),
     };
-    Effort { depth: Depth { attempts, enough, stretch }, choice }
+    Depth { attempts, good, enough }
 }
 
 impl fmt::Debug for Deflater {

@@ -1,48 +1,28 @@
 //! Choosing among overlapping matches.
 
-use super::finder::{Depth, Finder, HASHED, Rows};
+use super::finder::{Depth, Finder, Rows};
 use super::symbols::MAX_MATCH;
 use super::tokens::Tokens;
 use crate::lz::matching::common_length_before;
 
-/// How many literals in a row make positions being left out, one more for each time there are so many.
+/// Positions are left out where there is no match for long, one more for each time that there are so many literals.
 const SKIP_SHIFT: u32 = 9;
 /// So many literals cost less than a match.
 const CHEAP_LITERALS: usize = 2;
 
-/// How much is done to find good matches.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Effort {
-    pub(super) depth: Depth,
-    pub(super) choice: Choice,
-}
-
-/// When a match is given up for another.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Choice {
-    /// When the next one, extended back, leaves but few literals of it. Each position is looked at once.
-    Extended,
-    /// When it is shorter than `long` and there is a longer one that starts a byte later.
-    Later { long: usize },
-}
-
 /// Finds the matches of an input and hands them on.
-pub(super) fn parse(rows: &mut Rows, src: &[u8], effort: Effort, tokens: Tokens<'_>) -> Option<usize> {
-    let finder = Finder::new(rows, src, effort.depth);
-    match effort.choice {
-        Choice::Extended => parse_extended(finder, src, tokens),
-        Choice::Later { long } => parse_later(finder, long, tokens),
-    }
-}
-
-fn parse_extended(mut finder: Finder<'_>, src: &[u8], mut tokens: Tokens<'_>) -> Option<usize> {
+///
+/// Before a match is taken, the next one is looked for, which must be done anyway. If it can be extended back so far that
+/// but few literals are left of the first, these and the longer match cost less than two matches.
+pub(super) fn parse(rows: &mut Rows, src: &[u8], depth: Depth, mut tokens: Tokens<'_>) -> Option<usize> {
+    let mut finder = Finder::new(rows, src, depth);
     let (mut anchor, mut at) = (0, 0);
     while at < finder.end() {
-        let Some(mut now) = finder.longest(at, HASHED - 1) else {
+        let Some(mut now) = finder.longest(at) else {
             at += 1 + ((at - anchor) >> SKIP_SHIFT);
             continue;
         };
-        while let Some(next) = finder.longest(now.end(), HASHED - 1) {
+        while let Some(next) = finder.longest(now.end()) {
             let limit = (next.at - anchor).min(MAX_MATCH - next.length);
             let back = common_length_before(src, next.at - next.distance, next.at, limit);
             if now.length <= back + CHEAP_LITERALS {
@@ -56,25 +36,6 @@ fn parse_extended(mut finder: Finder<'_>, src: &[u8], mut tokens: Tokens<'_>) ->
         tokens.push(&now)?;
         anchor = now.end();
         at = anchor + 1;
-    }
-    tokens.finish()
-}
-
-fn parse_later(mut finder: Finder<'_>, long: usize, mut tokens: Tokens<'_>) -> Option<usize> {
-    let (mut anchor, mut at) = (0, 0);
-    while at < finder.end() {
-        let Some(mut best) = finder.longest(at, HASHED - 1) else {
-            at += 1 + ((at - anchor) >> SKIP_SHIFT);
-            continue;
-        };
-        while best.length < long
-            && let Some(later) = finder.longest(best.at + 1, best.length)
-        {
-            best = later;
-        }
-        tokens.push(&best)?;
-        anchor = best.end();
-        at = anchor;
     }
     tokens.finish()
 }

@@ -1,16 +1,15 @@
-//! Zlib streams, written by our own encoder up to level 6 and by zlib-rs above it.
+//! Zlib streams, written by our own encoder up to level 5 and by zlib-rs above it.
 
 use blosc_kernels::deflate::Deflater;
 use simd_adler32::adler32;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// The last level of our own encoder.
-const LAST_OWN: u8 = 6;
+const LAST_OWN: u8 = 5;
 const WINDOW_BITS: u8 = 15;
 /// What a stream starts with: deflate with a window of 32 KiB, no dictionary, and how hard it was tried.
 const FASTEST: [u8; 2] = [0x78, 0x01];
 const FAST: [u8; 2] = [0x78, 0x5E];
-const DEFAULT: [u8; 2] = [0x78, 0x9C];
 const CHECKSUM_LEN: usize = 4;
 /// How much of an abandoned stream is thrown away at a time.
 const DRAIN_LEN: usize = 4096;
@@ -32,11 +31,7 @@ impl Encoder {
         if level > LAST_OWN {
             return self.thorough.get_or_insert_with(|| Thorough::new(level)).compress(src, dst, level);
         }
-        let header = match level {
-            ..=1 => FASTEST,
-            2..=5 => FAST,
-            _ => DEFAULT,
-        };
+        let header = if level <= 1 { FASTEST } else { FAST };
         let (start, rest) = dst.split_first_chunk_mut()?;
         *start = header;
         let len = self.own.get_or_insert_default().compress(src, rest, level)?;
