@@ -5,6 +5,7 @@ use blosc_oxide::{
     Options, Plugins, Result, SplitMode, Threads,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use testkit::formula::generate;
 use testkit::serde_json::json;
@@ -23,6 +24,23 @@ impl Executor for Exactly {
                 scope.spawn(move || job(worker));
             }
         });
+    }
+}
+
+/// The same, and how often they were asked to share something.
+struct Counting {
+    threads: usize,
+    shared: AtomicUsize,
+}
+
+impl Executor for Counting {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
+        self.shared.fetch_add(1, Ordering::Relaxed);
+        Exactly(self.threads).run(workers, job);
     }
 }
 
@@ -73,11 +91,11 @@ fn any_number_of_threads_writes_the_same_bytes() {
 
 #[test]
 fn data_that_hardly_compresses_is_stored_or_not_whatever_the_number_of_threads() {
-    let noise = generate(&json!({"kind": "rand", "nbytes": 70_000, "seed": 5})).unwrap();
+    let noise = generate(&json!({"kind": "rand", "nbytes": 300_000, "seed": 5})).unwrap();
     let mut stored = 0;
     let mut packed = 0;
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc] {
-        for run in (0..=240).step_by(4) {
+        for run in (0..=1200).step_by(20) {
             // The end compresses just well enough, or not quite, to make up for the sizes of all streams.
             let mut data = noise.clone();
             let end = data.len();
@@ -130,32 +148,71 @@ fn any_number_of_threads_reads_the_same_bytes() {
     }
 }
 
-/// Chunks of one block, in as many streams as an item has bytes.
-fn chunks_of_one_block() -> Vec<(Vec<u8>, Vec<u8>)> {
-    let mut chunks = Vec::new();
+/// Options that make one block of `len` bytes, in as many streams as an item has bytes.
+fn options_of_one_block(len: usize) -> Vec<Options> {
+    let mut all = Vec::new();
     for typesize in [2, 4, 8, 16] {
-        let data = &data()[..16 * 10_000];
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::Delta, Filter::Shuffle], vec![Filter::BitShuffle]] {
-            let options = Options::new(typesize).codec(Codec::Lz4).filters(filters).blocksize(data.len());
-            let chunk = blosc_oxide::compress(data, &options.split(SplitMode::Always)).unwrap();
-            let header = Header::parse(&chunk).unwrap();
-            assert!(header.nblocks() == 1 && header.is_split());
-            chunks.push((data.to_vec(), chunk));
+            let options = Options::new(typesize).codec(Codec::Zlib).filters(filters).blocksize(len);
+            all.push(options.split(SplitMode::Always));
         }
     }
-    chunks
+    all
+}
+
+/// Such chunks, and what they hold.
+fn chunks_of_one_block() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let data = &data()[..16 * 30_000];
+    let chunk = |options: Options| {
+        let chunk = blosc_oxide::compress(data, &options.threads(Threads::serial())).unwrap();
+        let header = Header::parse(&chunk).unwrap();
+        assert!(header.nblocks() == 1 && header.is_split());
+        (data.to_vec(), chunk)
+    };
+    options_of_one_block(data.len()).into_iter().map(chunk).collect()
+}
+
+#[test]
+fn the_streams_of_one_block_are_compressed_by_any_number_of_threads() {
+    let chunks = chunks_of_one_block();
+    for ((data, chunk), options) in chunks.iter().zip(options_of_one_block(chunks[0].0.len())) {
+        for threads in [2, 3, 8, 20] {
+            let executor = Arc::new(Counting { threads, shared: AtomicUsize::new(0) });
+            let mut compressor = Compressor::new(options.clone().threads(Threads::custom(executor.clone()))).unwrap();
+            for _ in 0..2 {
+                assert!(compressor.compress(data).unwrap() == *chunk, "{options:?} on {threads}");
+            }
+            assert_eq!(executor.shared.load(Ordering::Relaxed), 2, "{options:?}");
+        }
+    }
+}
+
+#[test]
+fn noise_in_streams_of_one_block_is_stored_or_not_whatever_the_number_of_threads() {
+    let noise = generate(&json!({"kind": "rand", "nbytes": 200_000, "seed": 5})).unwrap();
+    for run in (0..200).step_by(8) {
+        let mut data = noise.clone();
+        data[200_000 - run..].fill(7);
+        let options = Options::new(4).codec(Codec::Zlib).filters([]).blocksize(data.len()).split(SplitMode::Always);
+        let one = blosc_oxide::compress(&data, &options.clone().threads(exactly(1))).unwrap();
+        assert!(blosc_oxide::compress(&data, &options.threads(exactly(3))).unwrap() == one, "{run}");
+    }
 }
 
 #[test]
 fn the_streams_of_one_block_are_decoded_by_any_number_of_threads() {
+    let mut shared = 0;
     for (data, chunk) in chunks_of_one_block() {
         for threads in [1, 2, 3, 8, 20] {
-            let mut decompressor = Decompressor::new().with_threads(exactly(threads));
+            let executor = Arc::new(Counting { threads, shared: AtomicUsize::new(0) });
+            let mut decompressor = Decompressor::new().with_threads(Threads::custom(executor.clone()));
             for _ in 0..2 {
                 assert!(decompressor.decompress(&chunk).unwrap() == data);
             }
+            shared += executor.shared.load(Ordering::Relaxed);
         }
     }
+    assert!(shared > 20, "{shared}");
 }
 
 #[test]

@@ -1,50 +1,63 @@
-//! Compressed blocks, put together in their order while others are still being compressed.
+//! Compressed parts of a chunk, put together in their order while others are still being compressed.
 //!
-//! A block is copied to its place while it is in the cache of the processor that has compressed it, or soon after: of
-//! large chunks, memory is written once.
+//! A part is one or more blocks, or one stream of the only block. It is copied to its place while it is in the cache of the
+//! processor that has compressed it, or soon after: of large chunks, memory is written once.
 
 use super::decode::room;
-use super::encode::Layout;
+use std::sync::atomic::AtomicUsize;
 
 /// What is kept for the next chunk.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// Memory for one block each, which nobody is using.
+    /// Memory for one part each, which nobody is using.
     spare: Vec<Vec<u8>>,
-    blocks: Vec<Block>,
+    parts: Vec<Part>,
+    /// How long the blocks are.
+    block_lens: Vec<AtomicUsize>,
 }
 
-/// What is known of a block.
+/// What is known of a part.
 #[derive(Debug, Default)]
-struct Block {
+struct Part {
     /// Its bytes, if it is compressed but cannot be placed yet.
     slot: Option<Vec<u8>>,
     len: usize,
+    /// Whether it is cut off where something failed: nothing comes after it.
+    is_cut: bool,
 }
 
 impl Buffers {
-    /// An empty assembly in `streams`, which the blocks together must be shorter than.
-    pub(super) fn assembly<'a>(&'a mut self, layout: &Layout, streams: &'a mut [u8]) -> Assembly<'a> {
-        self.blocks.clear();
-        self.blocks.resize_with(layout.nblocks, Block::default);
-        let Self { spare, blocks } = self;
-        Assembly { slot_len: layout.slot_len(), rest: streams, placed: 0, is_too_long: false, blocks, spare }
+    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, which they must be shorter than
+    /// together; and room for the lengths of `nblocks`.
+    pub(super) fn assembly<'a>(
+        &'a mut self,
+        (nparts, nblocks): (usize, usize),
+        slot_len: usize,
+        streams: &'a mut [u8],
+    ) -> (Assembly<'a>, &'a [AtomicUsize]) {
+        self.parts.clear();
+        self.parts.resize_with(nparts, Part::default);
+        self.block_lens.resize_with(nblocks, AtomicUsize::default);
+        let Self { spare, parts, block_lens } = self;
+        (Assembly { slot_len, rest: streams, placed: 0, placed_len: 0, is_too_long: false, parts, spare }, block_lens)
     }
 }
 
-/// The blocks of a chunk that is being made.
+/// The parts of a chunk that is being made.
 pub(super) struct Assembly<'a> {
     slot_len: usize,
-    /// What lies behind the blocks that have their place.
+    /// What lies behind the parts that have their place.
     rest: &'a mut [u8],
     /// How many have one.
     placed: usize,
+    /// How long these are together.
+    placed_len: usize,
     is_too_long: bool,
-    blocks: &'a mut [Block],
+    parts: &'a mut [Part],
     spare: &'a mut Vec<Vec<u8>>,
 }
 
-/// A block and where it belongs, which has its length.
+/// A part and where it belongs, which has its length.
 pub(super) struct Placed<'a> {
     pub(super) slot: Vec<u8>,
     pub(super) len: usize,
@@ -52,7 +65,7 @@ pub(super) struct Placed<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// Memory for any one block.
+    /// Memory for any one part.
     pub(super) fn slot(&mut self) -> Vec<u8> {
         let mut slot = self.spare.pop().unwrap_or_default();
         room(&mut slot, self.slot_len);
@@ -64,42 +77,42 @@ impl<'a> Assembly<'a> {
         self.spare.push(slot);
     }
 
-    /// Takes a block, which is the first `len` bytes of `slot`, and returns memory for another.
-    pub(super) fn finished(&mut self, index: usize, slot: Vec<u8>, len: usize) -> Vec<u8> {
-        self.blocks[index] = Block { slot: Some(slot), len };
-        self.slot()
+    /// Takes a part, which is the first `len` bytes of `slot`. If it `is_cut`, something failed right after these.
+    pub(super) fn finished(&mut self, index: usize, slot: Vec<u8>, len: usize, is_cut: bool) {
+        self.parts[index] = Part { slot: Some(slot), len, is_cut };
     }
 
-    /// The next block in order with its place, if it is there. Whoever asks has to copy it.
+    /// The next part in order with its place, if it is there. Whoever asks has to copy it.
     pub(super) fn place(&mut self) -> Option<Placed<'a>> {
-        let block = self.blocks.get_mut(self.placed)?;
-        let slot = block.slot.take()?;
-        let len = block.len;
+        let part = self.parts.get_mut(self.placed)?;
+        let slot = part.slot.take()?;
+        let len = part.len;
         if len >= self.rest.len() {
             self.is_too_long = true;
             self.spare.push(slot);
             return None;
         }
-        self.placed += 1;
+        self.placed = if part.is_cut { self.parts.len() } else { self.placed + 1 };
+        self.placed_len += len;
         let (place, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
         self.rest = rest;
         Some(Placed { slot, len, place })
     }
 
-    /// Whether the blocks are not shorter than they are allowed to be.
+    /// Whether the parts are not shorter than they are allowed to be.
     pub(super) fn is_too_long(&self) -> bool {
         self.is_too_long
     }
 
-    /// How long the blocks are, in their order.
-    pub(super) fn lens(&self) -> impl Iterator<Item = usize> + '_ {
-        self.blocks.iter().map(|block| block.len)
+    /// How long the parts are together that have their place.
+    pub(super) fn placed_len(&self) -> usize {
+        self.placed_len
     }
 }
 
 impl Drop for Assembly<'_> {
-    /// Blocks that were never placed, because there was no room, leave their memory to the next chunk.
+    /// Parts that were never placed, because there was no room, leave their memory to the next chunk.
     fn drop(&mut self) {
-        self.spare.extend(self.blocks.iter_mut().filter_map(|block| block.slot.take()));
+        self.spare.extend(self.parts.iter_mut().filter_map(|part| part.slot.take()));
     }
 }

@@ -55,15 +55,37 @@ pub struct Compressor {
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) codec: EncodeState,
+    pub(super) filtered: Filtered,
+    /// A stream that may turn out too long for where it belongs.
+    pub(super) spare: Vec<u8>,
+}
+
+/// Memory that a block is filtered in.
+#[derive(Default)]
+pub(super) struct Filtered {
     a: Vec<u8>,
     b: Vec<u8>,
-    /// A stream that may turn out too long for where it belongs.
-    spare: Vec<u8>,
+}
+
+impl Filtered {
+    /// Filters a block; the result is in the block itself or in here.
+    pub(super) fn filter<'b>(
+        &'b mut self,
+        stages: &Stages<'_>,
+        place: BlockPlace<'_>,
+        block: &'b [u8],
+    ) -> Result<&'b [u8]> {
+        if stages.is_empty() {
+            return Ok(block);
+        }
+        let Self { a, b } = self;
+        stages.forward(place, block, room(a, block.len()), room(b, block.len()))
+    }
 }
 
 impl std::fmt::Debug for Scratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes", self.a.len() + self.b.len() + self.spare.len())
+        write!(f, "{} bytes", self.filtered.a.len() + self.filtered.b.len() + self.spare.len())
     }
 }
 
@@ -75,12 +97,8 @@ impl Scratch {
         place: BlockPlace<'_>,
         block: &'b [u8],
     ) -> Result<(&'b [u8], &'b mut EncodeState, &'b mut Vec<u8>)> {
-        let Self { codec, a, b, spare } = self;
-        if stages.is_empty() {
-            return Ok((block, codec, spare));
-        }
-        let filtered = stages.forward(place, block, room(a, block.len()), room(b, block.len()))?;
-        Ok((filtered, codec, spare))
+        let Self { codec, filtered, spare } = self;
+        Ok((filtered.filter(stages, place, block)?, codec, spare))
     }
 }
 

@@ -4,15 +4,20 @@ use super::assembly::{Assembly, Buffers};
 use super::decode::{keep_first, room};
 use super::encode::{Layout, SIZE_LEN, Scratch, own, put_size, stored};
 use super::reuse::Reuse;
-use crate::codec::{EncodeState, Encoding};
+use crate::codec::{Codec, EncodeState, Encoding};
 use crate::error::{Error, Result};
 use crate::exec::{Threads, lock};
 use crate::filter::{BlockPlace, Stages};
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::repeated_byte;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const RUN_TOKEN: u8 = 0x01;
+/// How many times a worker takes blocks, so that all are done at about the same time.
+const PARTS_OF_A_WORKER: usize = 8;
+/// How much it takes at the most: it should stay in the cache until it is copied to its place.
+const MAX_PART: usize = 128 << 10;
 
 /// Everything that the blocks of one chunk have in common.
 pub(super) struct Packer<'p> {
@@ -37,14 +42,39 @@ impl Packer<'_> {
         if self.streams_at >= self.limit() {
             return Ok(None);
         }
-        let count = threads.workers(self.layout.nblocks, self.data.len());
+        let jobs = if self.layout.nblocks == 1 { self.streams_to_share() } else { self.layout.nblocks };
+        let count = threads.workers(jobs, self.work());
         while workers.len() < count {
             workers.push(Mutex::default());
         }
         if count == 1 {
             return self.pack_in_order(own(&mut workers[0]), out);
         }
-        self.pack_side_by_side(threads, &workers[..count], buffers, out)
+        if self.layout.nblocks > 1 {
+            return self.pack_blocks_side_by_side(threads, &workers[..count], buffers, out);
+        }
+        self.pack_streams_side_by_side(threads, &mut workers[..count], buffers, out)
+    }
+
+    /// What compressing all of it amounts to, in bytes of the slower codecs: waking a second thread takes as long as the
+    /// fastest take for a hundred kilobytes.
+    fn work(&self) -> usize {
+        let nbytes = self.data.len();
+        match (self.how.codec, self.how.context.level) {
+            _ if self.is_fast() => nbytes / 4,
+            (Codec::Lz4Hc | Codec::Zlib | Codec::Zstd, ..3) => nbytes / 2,
+            _ => nbytes,
+        }
+    }
+
+    /// How many streams of the only block can be compressed at a time. Of the fast codecs it is one: a block that one thread
+    /// filters and another compresses has to go from cache to cache, which takes longer than compressing it.
+    fn streams_to_share(&self) -> usize {
+        if self.is_fast() { 1 } else { self.layout.nstreams(self.data.len()) }
+    }
+
+    fn is_fast(&self) -> bool {
+        matches!(self.how.codec, Codec::BloscLz | Codec::Lz4 | Codec::Snappy)
     }
 
     /// From this length on, storing the data as it is is no worse.
@@ -68,57 +98,85 @@ impl Packer<'_> {
         Ok(Some(at))
     }
 
-    /// Compresses several blocks at a time, each to memory of its own; it is copied to where it belongs as soon as all
-    /// before it are done.
-    fn pack_side_by_side(
+    /// Compresses several blocks at a time.
+    fn pack_blocks_side_by_side(
         &self,
         threads: &Threads,
         workers: &[Mutex<Scratch>],
         buffers: &mut Buffers,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
+        let Layout { nblocks, blocksize, .. } = *self.layout;
         let (head, streams) = out[..self.limit()].split_at_mut(self.streams_at);
-        let assembly = Mutex::new(buffers.assembly(self.layout, streams));
-        let jobs = Mutex::new(Some(self.data.chunks(self.layout.blocksize).enumerate()));
-        let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-        threads.run(workers.len(), &|worker| {
-            let mut scratch = lock(&workers[worker]);
-            let mut slot = lock(&assembly).slot();
-            loop {
-                let job = lock(&jobs).as_mut().and_then(Iterator::next);
-                let Some((index, block)) = job else { break };
-                match self.pack_block(index, block, &mut slot, &mut scratch) {
+        let blocks_in_part = self.blocks_in_part(workers.len());
+        let nparts = nblocks.div_ceil(blocks_in_part);
+        let slot_len = blocks_in_part * self.layout.slot_len();
+        let (assembly, block_lens) = buffers.assembly((nparts, nblocks), slot_len, streams);
+        let packed = side_by_side(threads, workers, assembly, nparts, &|part, slot, scratch| {
+            let first = part * blocks_in_part;
+            let blocks = self.data.chunks(blocksize).enumerate().skip(first).take(blocks_in_part);
+            let mut at = 0;
+            for (index, block) in blocks {
+                match self.pack_block(index, block, &mut slot[at..], scratch) {
                     Ok(len) => {
                         let len = len.expect("a slot has room for the worst case");
-                        slot = lock(&assembly).finished(index, slot, len);
+                        block_lens[index].store(len, Ordering::Relaxed);
+                        at += len;
                     }
-                    Err(error) => {
-                        *lock(&jobs) = None;
-                        keep_first(&mut lock(&failure), (index, error));
-                    }
-                }
-                copy_finished(&assembly);
-                let is_too_long = lock(&assembly).is_too_long();
-                if is_too_long {
-                    *lock(&jobs) = None;
+                    Err(error) => return (at, Some((index, error))),
                 }
             }
-            lock(&assembly).give_back(slot);
+            (at, None)
+        })?;
+        if packed.is_some() {
+            let mut at = self.streams_at;
+            for (index, len) in block_lens.iter().enumerate() {
+                self.put_start(index, at, head);
+                at += len.load(Ordering::Relaxed);
+            }
+        }
+        Ok(packed.map(|len| self.streams_at + len))
+    }
+
+    /// How many blocks are handed out at a time: whoever takes them has to wait for others that do.
+    fn blocks_in_part(&self, workers: usize) -> usize {
+        let part = (self.layout.nbytes / (workers * PARTS_OF_A_WORKER)).min(MAX_PART);
+        (part / self.layout.blocksize).max(1)
+    }
+
+    /// Compresses several streams of the only block at a time.
+    fn pack_streams_side_by_side(
+        &self,
+        threads: &Threads,
+        workers: &mut [Mutex<Scratch>],
+        buffers: &mut Buffers,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let (block, nstreams) = (self.data, self.layout.nstreams(self.data.len()));
+        if self.reuse.is_some() || self.run_of(block).is_some() {
+            return self.pack_in_order(own(&mut workers[0]), out);
+        }
+        let (head, streams) = out[..self.limit()].split_at_mut(self.streams_at);
+        self.put_start(0, self.streams_at, head);
+        let stream_len = block.len() / nstreams;
+        let (assembly, _) = buffers.assembly((nstreams, 0), SIZE_LEN + stream_len, streams);
+        let mut memory = std::mem::take(&mut own(&mut workers[0]).filtered);
+        let packed = memory.filter(&self.stages, BlockPlace::First, block).and_then(|filtered| {
+            side_by_side(threads, workers, assembly, nstreams, &|index, slot, scratch| {
+                let stream = &filtered[index * stream_len..][..stream_len];
+                match self.pack_stream(stream, slot, &mut scratch.codec, &mut scratch.spare) {
+                    Ok(len) => (len.expect("a slot has room for the worst case"), None),
+                    Err(error) => (0, Some((index, error))),
+                }
+            })
         });
-        let assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Nothing behind a block that has failed is ever placed: one thread would have stopped here, too.
-        if assembly.is_too_long() {
-            return Ok(None);
-        }
-        if let Some((_, error)) = failure.into_inner().unwrap_or_default() {
-            return Err(error);
-        }
-        let mut end = self.streams_at;
-        for (index, len) in assembly.lens().enumerate() {
-            self.put_start(index, end, head);
-            end += len;
-        }
-        Ok(Some(end))
+        own(&mut workers[0]).filtered = memory;
+        Ok(packed?.map(|len| self.streams_at + len))
+    }
+
+    /// The byte that all of a block is, if that is seen before it is filtered.
+    fn run_of(&self, block: &[u8]) -> Option<u8> {
+        if self.layout.has_runs && self.stages.keeps_runs() { repeated_byte(block) } else { None }
     }
 
     /// Compresses one block to the start of `slot`; `None` if it is longer than `slot`.
@@ -127,10 +185,7 @@ impl Packer<'_> {
             return Ok(put(old, slot));
         }
         let nstreams = self.layout.nstreams(block.len());
-        if self.layout.has_runs
-            && self.stages.keeps_runs()
-            && let Some(byte) = repeated_byte(block)
-        {
+        if let Some(byte) = self.run_of(block) {
             return Ok((0..nstreams).try_fold(0, |at, _| Some(at + put_run(byte, &mut slot[at..])?)));
         }
         let place = if index == 0 { BlockPlace::First } else { BlockPlace::After(&self.data[..self.layout.blocksize]) };
@@ -187,14 +242,60 @@ impl Packer<'_> {
     }
 }
 
-/// Copies blocks to their places until one is missing.
-fn copy_finished(assembly: &Mutex<Assembly<'_>>) {
-    loop {
-        let next = lock(assembly).place();
-        let Some(next) = next else { return };
-        copy(&next.slot[..next.len], next.place);
-        lock(assembly).give_back(next.slot);
+/// Makes `nparts` parts of a chunk, several at a time and each in memory of its own, and copies each to its place as soon as
+/// all before it are there. Returns how long they are, or `None` if that is too long. `pack` makes one of them at the start
+/// of the memory it is given; it says how long it is, and what has failed after that.
+fn side_by_side(
+    threads: &Threads,
+    workers: &[Mutex<Scratch>],
+    assembly: Assembly<'_>,
+    nparts: usize,
+    pack: &(dyn Fn(usize, &mut [u8], &mut Scratch) -> (usize, Option<(usize, Error)>) + Sync),
+) -> Result<Option<usize>> {
+    let (assembly, next) = (Mutex::new(assembly), AtomicUsize::new(0));
+    let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    threads.run(workers.len(), &|worker| {
+        let mut scratch = lock(&workers[worker]);
+        let mut slot = lock(&assembly).slot();
+        loop {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            if part >= nparts {
+                break;
+            }
+            let (len, failed) = pack(part, &mut slot, &mut scratch);
+            let is_cut = failed.is_some();
+            if let Some(found) = failed {
+                keep_first(&mut lock(&failure), found);
+            }
+            slot = hand_over(&assembly, part, slot, len, is_cut);
+            if is_cut || lock(&assembly).is_too_long() {
+                next.store(nparts, Ordering::Relaxed);
+            }
+        }
+        lock(&assembly).give_back(slot);
+    });
+    let assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Nothing behind what has failed is ever placed: one thread would have stopped here, too.
+    if assembly.is_too_long() {
+        return Ok(None);
     }
+    match failure.into_inner().unwrap_or_default() {
+        Some((_, error)) => Err(error),
+        None => Ok(Some(assembly.placed_len())),
+    }
+}
+
+/// Hands a part over, and copies parts to their places until one is missing. Returns memory for another.
+fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: usize, is_cut: bool) -> Vec<u8> {
+    let mut locked = lock(assembly);
+    locked.finished(part, slot, len, is_cut);
+    while let Some(next) = locked.place() {
+        drop(locked);
+        copy(&next.slot[..next.len], next.place);
+        locked = lock(assembly);
+        locked.give_back(next.slot);
+    }
+    locked.slot()
 }
 
 /// Writes a stream of one repeated byte, if there is room: nothing but a size of 0, or the negated byte and a token.

@@ -1,7 +1,11 @@
 //! Workers on rayon's current pool, the caller being one of them.
 
 use super::ordered;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a thread waits awake: about twice as long as it takes to be woken up.
+const LONGEST_SPIN: Duration = Duration::from_micros(60);
 
 /// The process whose global rayon pool has been used: the threads of that pool do not exist in a forked child.
 static POOL_OWNER: AtomicU32 = AtomicU32::new(0);
@@ -27,10 +31,28 @@ fn owns_global_pool() -> bool {
 
 /// Runs worker 0 on the calling thread while the pool runs the others.
 pub(super) fn run(workers: usize, job: &(dyn Fn(usize) + Sync)) {
+    let running = AtomicUsize::new(workers - 1);
     rayon::in_place_scope(|scope| {
         for worker in 1..workers {
-            scope.spawn(move |_| job(worker));
+            let running = &running;
+            scope.spawn(move |_| {
+                job(worker);
+                running.fetch_sub(1, Ordering::Release);
+            });
         }
         job(0);
+        wait_briefly(&running);
     });
+}
+
+/// Waits for others, but not for long: mostly they are about to end, and being woken up takes longer than that. Whoever is not
+/// done by then is waited for asleep.
+fn wait_briefly(running: &AtomicUsize) {
+    let mut start = None;
+    while running.load(Ordering::Acquire) > 0 {
+        std::thread::yield_now();
+        if start.get_or_insert_with(Instant::now).elapsed() > LONGEST_SPIN {
+            return;
+        }
+    }
 }
