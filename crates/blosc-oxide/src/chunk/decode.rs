@@ -7,17 +7,12 @@ use super::special;
 use super::view::Chunk;
 use crate::codec::{Codec, CodecContext, CodecPlugin, DecodeDict, DecodeState, Decoding, missing};
 use crate::error::{Error, Result, bail};
-use crate::exec::{Threads, fill_parts, lock};
+use crate::exec::{Threads, fill_parts, lock, part_len};
 use crate::filter::{BlockPlace, Element, Stages};
 use crate::limits::Limits;
 use blosc_kernels::copy::copy;
 use std::ops::Range;
 use std::sync::Mutex;
-
-/// How many times a worker takes blocks, so that all are done at about the same time.
-const PARTS_OF_A_WORKER: usize = 8;
-/// How much it takes at the most.
-const MAX_PART: usize = 128 << 10;
 
 /// Reads chunks, and keeps the memory it needs for that: after the first chunk of a size, [`decompress_into`] makes no
 /// allocation of its own.
@@ -200,7 +195,7 @@ impl Decompressor {
             let decoded = decoder.decode_blocks(queue.rest(), wanted, reference, own(&mut workers[0]));
             return decoded.map_err(|(_, error)| error);
         }
-        let part_len = (chunk.header().nbytes() / (count * PARTS_OF_A_WORKER)).min(MAX_PART);
+        let part_len = part_len(chunk.header().nbytes(), count);
         let queue = Mutex::new(queue);
         let failure = Mutex::new(None);
         threads.run(count, &|worker| {

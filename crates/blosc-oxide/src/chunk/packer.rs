@@ -6,7 +6,7 @@ use super::encode::{Layout, SIZE_LEN, Scratch, own, put_size, stored};
 use super::reuse::Reuse;
 use crate::codec::{Codec, EncodeState, Encoding};
 use crate::error::{Error, Result};
-use crate::exec::{Threads, lock};
+use crate::exec::{Threads, lock, part_len};
 use crate::filter::{BlockPlace, Stages};
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::repeated_byte;
@@ -14,10 +14,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const RUN_TOKEN: u8 = 0x01;
-/// How many times a worker takes blocks, so that all are done at about the same time.
-const PARTS_OF_A_WORKER: usize = 8;
-/// How much it takes at the most: it should stay in the cache until it is copied to its place.
-const MAX_PART: usize = 128 << 10;
 
 /// Everything that the blocks of one chunk have in common.
 pub(super) struct Packer<'p> {
@@ -28,6 +24,13 @@ pub(super) struct Packer<'p> {
     pub(super) data: &'p [u8],
     /// Where the first stream goes.
     pub(super) streams_at: usize,
+}
+
+/// A part that was compressed.
+struct Packed {
+    len: usize,
+    /// What has failed after that, and where.
+    failed: Option<(usize, Error)>,
 }
 
 impl Packer<'_> {
@@ -123,10 +126,10 @@ impl Packer<'_> {
                         block_lens[index].store(len, Ordering::Relaxed);
                         at += len;
                     }
-                    Err(error) => return (at, Some((index, error))),
+                    Err(error) => return Packed { len: at, failed: Some((index, error)) },
                 }
             }
-            (at, None)
+            Packed { len: at, failed: None }
         })?;
         if packed.is_some() {
             let mut at = self.streams_at;
@@ -140,8 +143,7 @@ impl Packer<'_> {
 
     /// How many blocks are handed out at a time: whoever takes them has to wait for others that do.
     fn blocks_in_part(&self, workers: usize) -> usize {
-        let part = (self.layout.nbytes / (workers * PARTS_OF_A_WORKER)).min(MAX_PART);
-        (part / self.layout.blocksize).max(1)
+        (part_len(self.layout.nbytes, workers) / self.layout.blocksize).max(1)
     }
 
     /// Compresses several streams of the only block at a time.
@@ -165,8 +167,8 @@ impl Packer<'_> {
             side_by_side(threads, workers, assembly, nstreams, &|index, slot, scratch| {
                 let stream = &filtered[index * stream_len..][..stream_len];
                 match self.pack_stream(stream, slot, &mut scratch.codec, &mut scratch.spare) {
-                    Ok(len) => (len.expect("a slot has room for the worst case"), None),
-                    Err(error) => (0, Some((index, error))),
+                    Ok(len) => Packed { len: len.expect("a slot has room for the worst case"), failed: None },
+                    Err(error) => Packed { len: 0, failed: Some((index, error)) },
                 }
             })
         });
@@ -244,13 +246,13 @@ impl Packer<'_> {
 
 /// Makes `nparts` parts of a chunk, several at a time and each in memory of its own, and copies each to its place as soon as
 /// all before it are there. Returns how long they are, or `None` if that is too long. `pack` makes one of them at the start
-/// of the memory it is given; it says how long it is, and what has failed after that.
+/// of the memory it is given.
 fn side_by_side(
     threads: &Threads,
     workers: &[Mutex<Scratch>],
     assembly: Assembly<'_>,
     nparts: usize,
-    pack: &(dyn Fn(usize, &mut [u8], &mut Scratch) -> (usize, Option<(usize, Error)>) + Sync),
+    pack: &(dyn Fn(usize, &mut [u8], &mut Scratch) -> Packed + Sync),
 ) -> Result<Option<usize>> {
     let (assembly, next) = (Mutex::new(assembly), AtomicUsize::new(0));
     let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
@@ -262,7 +264,7 @@ fn side_by_side(
             if part >= nparts {
                 break;
             }
-            let (len, failed) = pack(part, &mut slot, &mut scratch);
+            let Packed { len, failed } = pack(part, &mut slot, &mut scratch);
             let is_cut = failed.is_some();
             if let Some(found) = failed {
                 keep_first(&mut lock(&failure), found);

@@ -15,6 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Below this many bytes the work is over before a second thread has woken up.
 const MIN_BYTES_TO_SHARE: usize = 64 << 10;
 
+/// How many times a worker comes to take work.
+const PARTS_OF_A_WORKER: usize = 8;
+/// How much it takes at the most.
+const MAX_PART: usize = 128 << 10;
+
 /// Threads that the caller provides, for programs that do not want rayon's.
 ///
 /// ```
@@ -109,6 +114,12 @@ impl Threads {
             Kind::Custom(executor) => run_all(&**executor, workers, job),
         }
     }
+}
+
+/// How many of `nbytes` bytes a worker takes at a time: so few that all workers are done at about the same time and that it
+/// stays in a cache, but not so few that they wait for each other to take the next.
+pub(crate) fn part_len(nbytes: usize, workers: usize) -> usize {
+    (nbytes / (workers * PARTS_OF_A_WORKER)).min(MAX_PART)
 }
 
 /// Runs all workers to their end. What one of them leaves undone would be missing from the result, and nobody would know.
