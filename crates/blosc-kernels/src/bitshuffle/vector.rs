@@ -3,6 +3,9 @@
 //! Eight elements in a row are a group. A byte shuffle of the groups brings byte `j` of the `b`-th element of every
 //! group into one row; the eight rows of the same `j` then hold, byte by byte, matrices of 8 by 8 bits, and a transpose
 //! across those eight vectors makes them rows of bits. The rows in between stay in a tile of a few groups.
+//!
+//! Rows of bits are far apart, and where the length of a block is a power of two they compete for the same few places of the
+//! cache. So in long blocks some steps go through the tile together, and eight rows at a time get or give several lines.
 
 use core::mem::MaybeUninit;
 
@@ -13,10 +16,17 @@ use crate::simd::{Kernel, LANE, Simd};
 /// Bytes of an element that are gone through at a time.
 const CHUNK: usize = 16;
 
+/// The most steps that go through the tile together.
+const MAX_STEPS: usize = 8;
+/// Shorter blocks are in the first cache as a whole, where the rows do not compete.
+const LONG_BLOCK: usize = 64 * 1024;
+/// Room for the rows of four steps of 16 bytes, or of more steps of fewer.
+const TILE_LEN: usize = 4 * 8 * CHUNK * LINE;
+
 /// Rows of groups that are in between bytes and bits. Aligned so that no row shares a cache line with another; not
 /// cleared, which would take as long as shuffling a small block.
 #[repr(align(64))]
-struct Tile(MaybeUninit<[u8; 8 * CHUNK * LINE]>);
+struct Tile(MaybeUninit<[u8; TILE_LEN]>);
 
 impl Tile {
     fn new() -> Self {
@@ -56,9 +66,26 @@ struct Bitunshuffle<'a, const STEP: usize> {
     dst: &'a mut [u8],
 }
 
-/// First groups of the steps: all multiples of `STEP`, and a last one that ends with the groups.
-fn steps<const STEP: usize>(groups: usize) -> impl Iterator<Item = usize> {
-    (0..groups).step_by(STEP).map(move |first| first.min(groups - STEP))
+/// Steps that go through the tile together: their number in there, and their first groups. All of these are multiples of `STEP`
+/// but for the last one of a block, which ends with the groups.
+#[derive(Clone, Copy)]
+struct Steps<const STEP: usize> {
+    start: usize,
+    end: usize,
+    groups: usize,
+}
+
+impl<const STEP: usize> Steps<STEP> {
+    /// All steps of a block of `len` bytes and `groups` groups of elements, of which `width` bytes are gone through at a time.
+    fn of(len: usize, groups: usize, width: usize) -> impl Iterator<Item = Self> {
+        let together = if len <= LONG_BLOCK { 1 } else { MAX_STEPS.min(TILE_LEN / (8 * width * STEP)) };
+        let together = together * STEP;
+        (0..groups).step_by(together).map(move |start| Self { start, end: groups.min(start + together), groups })
+    }
+
+    fn each(self) -> impl Iterator<Item = (usize, usize)> {
+        (self.start..self.end).step_by(STEP).map(move |first| first.min(self.groups - STEP)).enumerate()
+    }
 }
 
 /// First bytes of the chunks of an element: all multiples of 16, and a last one that ends with the element.
@@ -75,15 +102,25 @@ impl<const STEP: usize> Kernel for Bitshuffle<'_, STEP> {
         let groups = src.len() / typesize / 8;
         assert!(src.len() == dst.len() && STEP <= groups);
         let mut tile = Tile::new();
-        for first in steps::<STEP>(groups) {
-            let from = src.as_ptr().wrapping_add(first * 8 * typesize);
-            for byte in chunks(typesize) {
-                let to = dst.as_mut_ptr().wrapping_add(8 * byte * groups + first);
-                // SAFETY: `STEP` groups from `first` on are inside `src`, and so are the bytes of the chunk.
-                unsafe { fill_from_groups::<S, STEP>(simd, &mut tile, from.wrapping_add(byte), typesize) };
-                // SAFETY: the tile has just been filled; the rows of the chunk end at row `8 * typesize`, and
-                // `first + STEP <= groups`.
-                unsafe { store_bit_rows::<S, STEP>(simd, &tile, typesize.min(CHUNK), to, groups) };
+        let width = typesize.min(CHUNK);
+        for steps in Steps::<STEP>::of(src.len(), groups, width) {
+            for chunk in chunks(typesize) {
+                for (step, first) in steps.each() {
+                    let from = src.as_ptr().wrapping_add(first * 8 * typesize + chunk);
+                    let to = tile.row_mut::<STEP>(step * 8 * width);
+                    // SAFETY: `STEP` groups from `first` on are inside `src`, and so are the bytes of the chunk. The tile has
+                    // `8 * width` rows for each step.
+                    unsafe { fill_from_groups::<S, STEP>(simd, from, typesize, to) };
+                }
+                for byte in 0..width {
+                    for (step, first) in steps.each() {
+                        let from = tile.row::<STEP>(step * 8 * width + byte);
+                        let to = dst.as_mut_ptr().wrapping_add(8 * (chunk + byte) * groups + first);
+                        // SAFETY: the rows of the step are in the tile, and every `width`th from `byte` on is of this
+                        // byte; it has eight rows of bits in `dst`, and `first + STEP <= groups`.
+                        unsafe { transpose_rows::<S, STEP>(simd, from, width * STEP, to, groups) };
+                    }
+                }
             }
         }
         let whole = groups * 8 * typesize;
@@ -100,15 +137,25 @@ impl<const STEP: usize> Kernel for Bitunshuffle<'_, STEP> {
         let groups = src.len() / typesize / 8;
         assert!(src.len() == dst.len() && STEP <= groups);
         let mut tile = Tile::new();
-        for first in steps::<STEP>(groups) {
-            let to = dst.as_mut_ptr().wrapping_add(first * 8 * typesize);
-            for byte in chunks(typesize) {
-                let from = src.as_ptr().wrapping_add(8 * byte * groups + first);
-                // SAFETY: the rows of the chunk end at row `8 * typesize`, and `first + STEP <= groups`.
-                unsafe { load_bit_rows::<S, STEP>(simd, &mut tile, typesize.min(CHUNK), from, groups) };
-                // SAFETY: the tile has just been filled; `STEP` groups from `first` on are inside `dst`, and so are the
-                // bytes of the chunk.
-                unsafe { spread_to_groups::<S, STEP>(simd, &tile, to.wrapping_add(byte), typesize) };
+        let width = typesize.min(CHUNK);
+        for steps in Steps::<STEP>::of(src.len(), groups, width) {
+            for chunk in chunks(typesize) {
+                for byte in 0..width {
+                    for (step, first) in steps.each() {
+                        let from = src.as_ptr().wrapping_add(8 * (chunk + byte) * groups + first);
+                        let to = tile.row_mut::<STEP>(step * 8 * width + byte);
+                        // SAFETY: the byte has eight rows of bits in `src`, and `first + STEP <= groups`; the tile has
+                        // `8 * width` rows for each step, of which every `width`th from `byte` on is of this byte.
+                        unsafe { transpose_rows::<S, STEP>(simd, from, groups, to, width * STEP) };
+                    }
+                }
+                for (step, first) in steps.each() {
+                    let from = tile.row::<STEP>(step * 8 * width);
+                    let to = dst.as_mut_ptr().wrapping_add(first * 8 * typesize + chunk);
+                    // SAFETY: the rows of the step are in the tile; `STEP` groups from `first` on are inside `dst`, and so
+                    // are the bytes of the chunk.
+                    unsafe { spread_to_groups::<S, STEP>(simd, from, to, typesize) };
+                }
             }
         }
         let whole = groups * 8 * typesize;
@@ -125,79 +172,59 @@ fn column_groups(typesize: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Byte-shuffles a chunk of `STEP` groups into the tile.
+/// Byte-shuffles a chunk of `STEP` groups into rows of the tile.
 ///
 /// # Safety
-/// `from` must be the start of the chunk in `STEP` readable groups of `8 * typesize` bytes.
+/// `from` must be the start of the chunk in `STEP` readable groups of `8 * typesize` bytes, and `to` a place of the tile with
+/// room for the rows of `8 * typesize` bytes, or of 128 if that is less.
 #[inline(always)]
-unsafe fn fill_from_groups<S: Simd, const STEP: usize>(simd: S, tile: &mut Tile, from: *const u8, typesize: usize) {
+unsafe fn fill_from_groups<S: Simd, const STEP: usize>(simd: S, from: *const u8, typesize: usize, to: *mut u8) {
     if typesize == 1 {
-        // SAFETY: `STEP` groups of 8 bytes are readable; the tile has 8 rows of `STEP` bytes.
-        unsafe { packed::shuffle_step::<S, 8, 8, STEP>(simd, from, tile.row_mut::<STEP>(0), STEP) };
+        // SAFETY: `STEP` groups of 8 bytes are readable; there is room for 8 rows of `STEP` bytes.
+        unsafe { packed::shuffle_step::<S, 8, 8, STEP>(simd, from, to, STEP) };
         return;
     }
     for (column, row) in column_groups(typesize) {
-        let (from, to) = (from.wrapping_add(column), tile.row_mut::<STEP>(row));
-        // SAFETY: the 16 columns are inside every group; the tile has rows `row` to `row + 16`, 128 being the most.
+        let (from, to) = (from.wrapping_add(column), to.wrapping_add(row * STEP));
+        // SAFETY: the 16 columns are inside every group, and rows `row` to `row + 16` inside the tile.
         unsafe { columns::shuffle_step::<S, STEP>(simd, from, 8 * typesize, to, STEP) };
     }
 }
 
-/// Byte-unshuffles a chunk of `STEP` groups from the tile.
+/// Byte-unshuffles a chunk of `STEP` groups from rows of the tile.
 ///
 /// # Safety
-/// The tile must have been filled with the rows of the chunk, and `to` be the start of the chunk in `STEP` writable
-/// groups of `8 * typesize` bytes.
+/// `from` must be the place of the tile with the rows of the chunk, and `to` the start of the chunk in `STEP` writable groups
+/// of `8 * typesize` bytes.
 #[inline(always)]
-unsafe fn spread_to_groups<S: Simd, const STEP: usize>(simd: S, tile: &Tile, to: *mut u8, typesize: usize) {
+unsafe fn spread_to_groups<S: Simd, const STEP: usize>(simd: S, from: *const u8, to: *mut u8, typesize: usize) {
     if typesize == 1 {
-        // SAFETY: the tile has 8 rows of `STEP` bytes; `STEP` groups of 8 bytes are writable, and nothing hangs over.
-        unsafe { packed::unshuffle_step::<S, 8, 8, STEP>(simd, tile.row::<STEP>(0), STEP, to) };
+        // SAFETY: there are 8 rows of `STEP` bytes; `STEP` groups of 8 bytes are writable, and nothing hangs over.
+        unsafe { packed::unshuffle_step::<S, 8, 8, STEP>(simd, from, STEP, to) };
         return;
     }
     for (column, row) in column_groups(typesize) {
-        let (from, to) = (tile.row::<STEP>(row), to.wrapping_add(column));
-        // SAFETY: the 16 columns are inside every group; the tile has rows `row` to `row + 16`, 128 being the most.
+        let (from, to) = (from.wrapping_add(row * STEP), to.wrapping_add(column));
+        // SAFETY: the 16 columns are inside every group, and rows `row` to `row + 16` inside the tile.
         unsafe { columns::unshuffle_step::<S, STEP>(simd, from, STEP, to, 8 * typesize) };
     }
 }
 
-/// Transposes the bits of `width` bytes of an element and stores their rows.
+/// [`transpose_bits`] of `STEP` bytes of each row.
 ///
 /// # Safety
-/// The tile must have been filled with the rows of `width` bytes. `STEP` bytes must be writable at each of the
-/// `8 * width` places `to + i * row`, and `width` be at most 16.
+/// `STEP` bytes must be readable at each of the 8 places `from + i * from_row` and writable at `to + i * to_row`.
 #[inline(always)]
-unsafe fn store_bit_rows<S: Simd, const STEP: usize>(simd: S, tile: &Tile, width: usize, to: *mut u8, row: usize) {
-    for byte in 0..width {
-        for part in 0..STEP / S::WIDTH {
-            let from = tile.row::<STEP>(byte).wrapping_add(part * S::WIDTH);
-            let to = to.wrapping_add(8 * byte * row + part * S::WIDTH);
-            // SAFETY: the tile has `8 * width` rows; the caller promises those of the destination.
-            unsafe { transpose_bits(simd, from, width * STEP, to, row) };
-        }
-    }
-}
-
-/// Loads the rows of `width` bytes of an element and transposes their bits.
-///
-/// # Safety
-/// `STEP` bytes must be readable at each of the `8 * width` places `from + i * row`, and `width` be at most 16.
-#[inline(always)]
-unsafe fn load_bit_rows<S: Simd, const STEP: usize>(
+unsafe fn transpose_rows<S: Simd, const STEP: usize>(
     simd: S,
-    tile: &mut Tile,
-    width: usize,
     from: *const u8,
-    row: usize,
+    from_row: usize,
+    to: *mut u8,
+    to_row: usize,
 ) {
-    for byte in 0..width {
-        for part in 0..STEP / S::WIDTH {
-            let from = from.wrapping_add(8 * byte * row + part * S::WIDTH);
-            let to = tile.row_mut::<STEP>(byte).wrapping_add(part * S::WIDTH);
-            // SAFETY: the caller promises the rows of the source; the tile has `8 * width` rows.
-            unsafe { transpose_bits(simd, from, row, to, width * STEP) };
-        }
+    for part in (0..STEP).step_by(S::WIDTH) {
+        // SAFETY: the caller's promise, for `WIDTH` of the bytes.
+        unsafe { transpose_bits(simd, from.wrapping_add(part), from_row, to.wrapping_add(part), to_row) };
     }
 }
 
