@@ -7,7 +7,7 @@
 
 use crate::lz::LzError;
 use crate::lz::copy::{self, OVER};
-use crate::lz::hint::{likely, opaque, unlikely};
+use crate::lz::hint::{align_loop, likely, opaque, unlikely};
 use crate::lz::length::{extension, extension_inside};
 use crate::lz::vectors::{Job, Vectors, dispatch};
 
@@ -224,6 +224,10 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
     else {
         return Stop { read, written, token: None };
     };
+    if read > last_read || written > last_written {
+        return Stop { read, written, token: None };
+    }
+    align_loop(src.as_ptr(), dst.as_mut_ptr(), last_over);
     while read <= last_read && written <= last_written {
         // SAFETY: `read` is at most `last_read`.
         let token = unsafe { *src.get_unchecked(read) };
