@@ -18,8 +18,10 @@ const CHUNK: usize = 16;
 
 /// The most steps that go through the tile together.
 const MAX_STEPS: usize = 8;
-/// Shorter blocks are in the first cache as a whole, where the rows do not compete.
-const LONG_BLOCK: usize = 64 * 1024;
+/// Shorter blocks are in the first cache as a whole, where rows do not compete, as long as the tile is small beside it: that of
+/// up to so many bytes.
+const LONG_BLOCK: usize = 32 * 1024;
+const SMALL_WIDTH: usize = 4;
 /// Room for the rows of four steps of 16 bytes, or of more steps of fewer.
 const TILE_LEN: usize = 4 * 8 * CHUNK * LINE;
 
@@ -78,7 +80,8 @@ struct Steps<const STEP: usize> {
 impl<const STEP: usize> Steps<STEP> {
     /// All steps of a block of `len` bytes and `groups` groups of elements, of which `width` bytes are gone through at a time.
     fn of(len: usize, groups: usize, width: usize) -> impl Iterator<Item = Self> {
-        let together = if len <= LONG_BLOCK { 1 } else { MAX_STEPS.min(TILE_LEN / (8 * width * STEP)) };
+        let together =
+            if len <= LONG_BLOCK && width > SMALL_WIDTH { 1 } else { MAX_STEPS.min(TILE_LEN / (8 * width * STEP)) };
         let together = together * STEP;
         (0..groups).step_by(together).map(move |start| Self { start, end: groups.min(start + together), groups })
     }

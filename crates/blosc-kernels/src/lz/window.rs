@@ -10,6 +10,11 @@ use super::matching::{load, low4};
 /// The largest input the encoders take, in bytes: positions must fit into 32 bits together with an epoch.
 pub(crate) const MAX_INPUT: usize = 0x7E00_0000;
 
+/// The step of [`Window::leap`] grows by one each time so many positions were tried in vain.
+pub(crate) const TRIES_PER_STEP: u32 = 64;
+/// The most positions that can count as tried from the start.
+pub(crate) const MAX_TRIES: u32 = u32::MAX - MAX_INPUT as u32;
+
 /// How many bytes must follow a position for its word to be read.
 const WORD: usize = 8;
 
@@ -159,6 +164,38 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         // SAFETY: by the invariant of `slots`, `from` is not above `last`, which is a word before the end of `src`.
         let found = unsafe { load(self.src, from) };
         (u32::from_le_bytes(found) == low4(word)).then_some(from)
+    }
+
+    /// Goes from `at` on, in steps that are one longer each time `TRIES_PER_STEP` positions were tried in vain, as long as the
+    /// next position is not behind the one after `last`. Remembers the words; stops at one whose first four bytes were seen
+    /// before where `accept(at, from)` allows it. `tries` is how many positions count as tried already.
+    #[inline(always)]
+    pub(crate) fn leap(
+        &mut self,
+        mut at: usize,
+        last: usize,
+        mut tries: u32,
+        accept: impl Fn(usize, usize) -> bool,
+    ) -> Option<(usize, usize)> {
+        assert!(last <= self.last && (TRIES_PER_STEP..=MAX_TRIES).contains(&tries));
+        let mut next = at + 1;
+        while next <= last + 1 {
+            // SAFETY: `at` is below `next`, as steps are not of 0: so it is not above `last`, a word before the end of `src`.
+            let word = u64::from_le_bytes(unsafe { load(self.src, at) });
+            let slot = &mut self.slots[K::slot(word)];
+            let from = slot.position(self.epoch);
+            *slot = E::new(at, self.epoch);
+            // SAFETY: by the invariant of `slots`, `from` is not above `last`, which is a word before the end of `src`.
+            let seen = u32::from_le_bytes(unsafe { load(self.src, from) });
+            if seen == low4(word) && accept(at, from) {
+                return Some((at, from));
+            }
+            at = next;
+            next += (tries / TRIES_PER_STEP) as usize;
+            // There are fewer positions than would make it overflow.
+            tries += 1;
+        }
+        None
     }
 
     /// Goes from `at` on as long as positions are below `end`. Remembers each word; if its first four bytes were seen

@@ -4,14 +4,12 @@ use alloc::vec::Vec;
 
 use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
 use crate::lz::matching::{common_length, common_length_before, hash4, hash5, low4};
-use crate::lz::window::{Entry, Key, MAX_INPUT, Positions, Window};
+use crate::lz::window::{Entry, Key, MAX_INPUT, Positions, TRIES_PER_STEP, Window};
 
 /// Slots of the table; large inputs use half of them.
 const SLOTS: usize = 1 << 13;
 /// Inputs below this length cannot have a match that is too far.
 const SMALL_INPUT: usize = MAX_DISTANCE + MATCH_MARGIN;
-/// The step grows by one each time so many positions were tried in vain.
-const TRIES_PER_STEP: u32 = 64;
 /// The largest acceleration that makes a difference.
 const MAX_ACCELERATION: u32 = 65_537;
 /// How far apart the positions of a dictionary are that can be found.
@@ -152,24 +150,20 @@ impl<K: Key<SLOTS>, E: Entry> Search<'_, K, E> {
     /// Where the bytes at `at` were seen before, if near enough.
     #[inline(always)]
     fn match_at(&mut self, at: usize) -> Option<usize> {
-        self.window.replace(at).filter(|from| E::MAX <= MAX_DISTANCE || at - from <= MAX_DISTANCE)
+        self.window.replace(at).filter(|&from| is_near::<E>(at, from))
     }
 
     /// The first match at or after `at`, looking at fewer and fewer positions; where it is and where it came from.
     #[inline(always)]
-    fn next_match(&mut self, mut at: usize) -> Option<(usize, usize)> {
-        let mut tries = self.tries;
-        let mut next = at + 1;
-        while next <= self.last_start + 1 {
-            if let Some(from) = self.match_at(at) {
-                return Some((at, from));
-            }
-            at = next;
-            next += (tries / TRIES_PER_STEP) as usize;
-            tries += 1;
-        }
-        None
+    fn next_match(&mut self, at: usize) -> Option<(usize, usize)> {
+        self.window.leap(at, self.last_start, self.tries, is_near::<E>)
     }
+}
+
+/// Whether `from` can be reached from `at`. It always can where positions are short.
+#[inline(always)]
+fn is_near<E: Entry>(at: usize, from: usize) -> bool {
+    E::MAX <= MAX_DISTANCE || at - from <= MAX_DISTANCE
 }
 
 #[cfg(test)]
