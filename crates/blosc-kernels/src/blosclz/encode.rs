@@ -9,6 +9,8 @@ const SLOTS: usize = 1 << 14;
 const MAX_RUN: usize = 32;
 /// The stream starts with so many literals.
 const FIRST_LITERALS: usize = 4;
+/// A match with fewer bytes in common is not worth encoding.
+const LEAST_COMMON: usize = 7;
 /// Positions so near the end are literals.
 const MATCH_MARGIN: usize = 12;
 /// Distances below this take two bytes.
@@ -189,7 +191,7 @@ impl<'a, const BITS: u32> Search<'a, BITS> {
     #[inline(always)]
     fn next_match<const SAMPLING: bool>(&mut self, at: usize, stop: usize) -> Option<Found> {
         let src = self.src;
-        self.window.scan(at, stop, |at, from| {
+        self.window.scan::<LEAST_COMMON, _>(at, stop, |at, from| {
             let distance = at - from;
             if distance == 0 || distance >= DISTANCE_LIMIT {
                 return None;

@@ -46,7 +46,7 @@ pub(super) fn compress(table: &mut Table, src: &[u8], dst: &mut [u8]) -> Option<
         let last = src.len() - TAIL;
         let accept =
             |at: usize, from: usize| (at.wrapping_sub(from).wrapping_sub(1) < MAX_DISTANCE).then_some((at, from));
-        while let Some((at, from)) = window.scan(anchor, last, accept) {
+        while let Some((at, from)) = window.scan::<4, _>(anchor, last, accept) {
             let length = common_length(src, from, at, src.len().min(at + MAX_MATCH));
             write_literals(&src[anchor..at], &codes, &mut writer)?;
             let bits = codes.lengths[length - MIN_MATCH];

@@ -44,14 +44,14 @@ pub(crate) fn opaque(value: usize) -> usize {
 /// A branch that lies across two cache lines can make a tight loop a fifth slower; so it was for the one that decodes LZ4, in
 /// every other build. What is given is what has to be ready before the loop, so that nothing gets in between.
 #[inline(always)]
-pub(crate) fn align_loop(from: *const u8, to: *mut u8, limit: usize) {
+pub(crate) fn align_loop(from: &[u8], to: &[u8], limit: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: at most a few instructions that do nothing.
     unsafe {
         core::arch::asm!(
             "/* {0} {1} {2} */", ".p2align 6",
-            in(reg) from, in(reg) to, in(reg) limit,
-            options(nomem, nostack, preserves_flags)
+            in(reg) from.as_ptr(), in(reg) to.as_ptr(), in(reg) limit,
+            options(readonly, nostack, preserves_flags)
         );
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]

@@ -12,8 +12,8 @@ pub(crate) const MAX_INPUT: usize = 0x7E00_0000;
 
 /// The step of [`Window::leap`] grows by one each time so many positions were tried in vain.
 pub(crate) const TRIES_PER_STEP: u32 = 64;
-/// The most positions that can count as tried from the start.
-pub(crate) const MAX_TRIES: u32 = u32::MAX - MAX_INPUT as u32;
+/// The most positions that can count as tried from the start: with all of an input they fit into 32 bits.
+const MAX_TRIES: u32 = 1 << 24;
 
 /// How many bytes must follow a position for its word to be read.
 const WORD: usize = 8;
@@ -198,10 +198,10 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         None
     }
 
-    /// Goes from `at` on as long as positions are below `end`. Remembers each word; if its first four bytes were seen
+    /// Goes from `at` on as long as positions are below `end`. Remembers each word; if its first `COMMON` bytes were seen
     /// before, asks `accept(at, from)` whether to stop there.
     #[inline(always)]
-    pub(crate) fn scan<T>(
+    pub(crate) fn scan<const COMMON: usize, T>(
         &mut self,
         mut at: usize,
         end: usize,
@@ -223,9 +223,9 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
             let next_slot = K::slot(next_word);
             let next_from = self.slots[next_slot].position(self.epoch);
             // SAFETY: by the invariant of `slots`, `from` is not above `last`, a word before the end of `src`.
-            let seen = u32::from_le_bytes(unsafe { load(self.src, from) });
+            let seen = u64::from_le_bytes(unsafe { load(self.src, from) });
             // The compiler would keep all that is derived from `at` in registers through the whole loop.
-            if seen == low4(word)
+            if (seen ^ word) << (8 * (WORD - COMMON)) == 0
                 && let Some(found) = accept(opaque(at), from)
             {
                 return Some(found);
