@@ -51,14 +51,14 @@ fn chunks(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
     let levels: &[u8] = if arguments.is_quick { &[5] } else { &[1, 5, 9] };
     for &len in lens {
         for name in data::NAMES {
-            let data = data::data_set(name, len);
+            let data = data::data_set(name, rows::chunks::nbytes(len));
             for case in cases(levels) {
                 let threads = format!("{}T", case.threads);
                 let (level, kib) = (case.level.to_string(), format!("{}KiB", len >> 10));
                 // Buffers this small are not worth a second thread, and only the latency at the usual level counts.
                 let is_measured = len >= 64 << 10 || (case.threads == 1 && case.level == 5);
                 if is_measured && arguments.matches(&[name, case.codec, &level, case.filter, &kib, &threads]) {
-                    rows::chunks::rows(peer, arguments.effort, &data, case).into_iter().for_each(&mut *add);
+                    rows::chunks::rows(peer, arguments.effort, &data, len, case).into_iter().for_each(&mut *add);
                 }
             }
         }
