@@ -85,7 +85,9 @@ impl<const PREFIX: bool, const DICT: bool> Job for Decoder<'_, PREFIX, DICT> {
         loop {
             let mut token = None;
             if self.src.len() - self.read >= PLAIN_INPUT && self.dst.len() - self.written >= PLAIN_OUTPUT {
-                let Self { src, dict, read, written, .. } = self;
+                let Self { src, read, written, .. } = self;
+                // What is not needed is not read: it was stored in other pieces only just now, which takes time to put together.
+                let dict = if DICT { self.dict } else { &[] };
                 let plain = Plain::<DICT> { src, dict, dst: self.dst, read, written };
                 let stop = vectors.outline(plain);
                 (self.read, self.written) = (stop.read, stop.written);

@@ -1,9 +1,13 @@
 //! Which vector kernel shuffles which typesize, from 2 on.
+//!
+//! In line, so that what a kernel works on is not copied while it is still on its way to memory: for chunks of a few kilobytes
+//! that counts.
 
 use super::{Rows, RowsMut, columns, packed};
 use crate::simd::Simd;
 
 /// Shuffles at least `STEP` elements with the kernel for the typesize.
+#[inline(always)]
 pub(super) fn shuffle<S: Simd, const STEP: usize>(simd: S, typesize: usize, elements: &[u8], rows: RowsMut<'_>) {
     match typesize {
         2 => simd.run(packed::Shuffle::<2, 2, STEP> { elements, rows }),
@@ -30,6 +34,7 @@ pub(super) fn shuffle<S: Simd, const STEP: usize>(simd: S, typesize: usize, elem
 }
 
 /// Unshuffles at least `STEP` elements with the kernel for the typesize.
+#[inline(always)]
 pub(super) fn unshuffle<S: Simd, const STEP: usize>(simd: S, typesize: usize, rows: Rows<'_>, elements: &mut [u8]) {
     match typesize {
         2 => simd.run(packed::Unshuffle::<2, 2, STEP> { rows, elements }),

@@ -174,11 +174,8 @@ impl Decompressor {
         grow(workers, 1);
         if plan.nblocks() == 1 && wanted(0) {
             let block = plan.block(0)?;
-            let count = if is_worth_sharing(&block, chunk.header().codec()) {
-                threads.workers(block.nstreams(), block.len)
-            } else {
-                1
-            };
+            let most = threads.workers(block.nstreams(), block.len);
+            let count = if most > 1 && is_worth_sharing(&block, chunk.header().codec()) { most } else { 1 };
             grow(workers, count);
             let result = decoder.decode_side_by_side(&block, threads, &mut workers[..count], out);
             return result.map_err(|error| error.within("block 0"));
@@ -523,7 +520,7 @@ fn set_stages<'p>(stages: &mut Stages<'p>, header: &Header, plugins: &'p Plugins
     let typesize = header.typesize();
     let item = if typesize == 1 { item.unwrap_or(1) } else { typesize };
     let element = Element { typesize, item, blosc1_bitshuffle: header.version() == VERSION_BLOSC1 };
-    stages.set_for_decoding(&header.pipeline(), element, &plugins.filters)
+    stages.set_for_decoding(header.pipeline_ref(), element, &plugins.filters)
 }
 
 /// The plug-in of a codec that is not built in.

@@ -408,6 +408,11 @@ impl Header {
         self.pipeline
     }
 
+    /// The filters, where they are.
+    pub(crate) fn pipeline_ref(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
     /// The codec. Blosc1 headers do not tell LZ4HC from LZ4. Chunks that are stored as they are, or are special, carry
     /// the codec that would have been used, or blosclz.
     #[must_use]

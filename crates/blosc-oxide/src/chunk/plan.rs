@@ -126,7 +126,9 @@ impl<'a> Plan<'a> {
         Ok(Block { len, bytes: payload, nstreams: 1, kind: BlockKind::VariableLength })
     }
 
-    fn check_vlblocks(&self) -> Result<()> {
+    /// Takes a copy, so that the plan itself can stay in registers where there is nothing to check.
+    #[cold]
+    fn check_vlblocks(self) -> Result<()> {
         let mut total = 0_usize;
         let mut before = 0;
         for index in 0..self.nblocks() {

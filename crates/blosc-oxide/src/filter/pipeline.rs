@@ -55,6 +55,12 @@ impl Pipeline {
         self.metas
     }
 
+    /// The id and the meta byte of each slot, byte by byte: a pipeline that has just been parsed is not all in one piece yet.
+    #[inline(always)]
+    pub(super) fn slots(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
+        self.ids.iter().copied().zip(self.metas.iter().copied())
+    }
+
     /// The filters in the order of compression.
     pub fn filters(&self) -> impl DoubleEndedIterator<Item = Filter> + '_ {
         self.ids.iter().zip(&self.metas).filter_map(|(&id, &meta)| Filter::from_id(id, meta))

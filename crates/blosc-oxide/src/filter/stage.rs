@@ -88,7 +88,7 @@ impl<'p> Stages<'p> {
         Self { stages: [Stage::Nothing; MAX_FILTERS], len: 0, registry: None }
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(
         &mut self,
         pipeline: &Pipeline,
@@ -97,7 +97,7 @@ impl<'p> Stages<'p> {
     ) -> Result<()> {
         self.registry = Some(registry);
         self.len = 0;
-        for (&id, &meta) in pipeline.ids().iter().zip(&pipeline.metas()) {
+        for (id, meta) in pipeline.slots() {
             if id == id::NONE {
                 continue;
             }
@@ -223,7 +223,9 @@ fn encoding_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistry)
     Ok(if zeroed > 0 { Stage::Truncate { typesize, zeroed } } else { Stage::Nothing })
 }
 
-#[inline]
+// In line, so that a stage is made where it belongs: as a result it would be copied in other pieces than it was written in,
+// which takes longer than everything else here.
+#[inline(always)]
 fn reversible_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistry) -> Result<Stage> {
     let typesize = element.typesize;
     let group = if meta == 0 { typesize } else { usize::from(meta) };
@@ -241,6 +243,7 @@ fn reversible_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistr
     })
 }
 
+#[cold]
 fn unknown(id: u8) -> Error {
     match id {
         id::NDCELL | id::NDMEAN => {
