@@ -8,12 +8,17 @@ use crate::data::{DataSet, data_set};
 use crate::measure::{Effort, Pair, compare};
 use crate::peer::{Params, Peer};
 use blosc_oxide::{Codec, Compressor, Durability, Filter, Frame, FrameOptions, Options, SuperChunk, Threads};
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const LEVEL: u8 = 5;
 /// What variable-length metalayers hold here.
 const CONTENT_LEN: usize = 256;
+
+/// Twice as much as is appended to the frames while they are measured.
+const TOUCHED: usize = 1 << 30;
 
 /// A directory that goes away.
 struct Scratch(PathBuf);
@@ -23,6 +28,16 @@ impl Scratch {
         let path = std::env::temp_dir().join(format!("blosc-bench-{}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a temporary directory");
         Self(path)
+    }
+
+    /// Writes a file and removes it. Memory that a virtual machine has not used yet is slow at first, and the system keeps files
+    /// in it: whoever happens to get that would look ten times as slow as the other.
+    fn touch_memory(&self) {
+        let path = self.path("memory");
+        let mut file = File::create(&path).expect("room on the disk");
+        let part = vec![1; 1 << 20];
+        (0..TOUCHED / part.len()).for_each(|_| file.write_all(&part).expect("room on the disk"));
+        std::fs::remove_file(path).expect("a file that was just written");
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -67,6 +82,7 @@ impl Frames {
     fn new(chunk_len: usize, nchunks: usize) -> Self {
         let scratch = Scratch::new();
         let data = data_set("i32_sequence", chunk_len);
+        scratch.touch_memory();
         let frames =
             Self { ours: scratch.path("ours"), theirs: scratch.path("theirs"), data, nchunks, _scratch: scratch };
         frames.write(&frames.ours, true);
