@@ -22,6 +22,8 @@ pub(crate) struct Effort {
     pub(crate) samples: usize,
     /// After how long fewer will do.
     pub(crate) budget: Duration,
+    /// How long nothing is done before a sample.
+    pub(crate) rest: Duration,
 }
 
 /// The fewest samples that have a median.
@@ -29,9 +31,15 @@ const MIN_SAMPLES: usize = 3;
 
 impl Effort {
     pub(crate) const QUICK: Self =
-        Self { sample: Duration::from_micros(200), samples: 7, budget: Duration::from_millis(30) };
+        Self { sample: Duration::from_micros(200), samples: 7, budget: Duration::from_millis(30), rest: Duration::ZERO };
     pub(crate) const FULL: Self =
-        Self { sample: Duration::from_millis(1), samples: 15, budget: Duration::from_millis(300) };
+        Self { sample: Duration::from_millis(1), samples: 15, budget: Duration::from_millis(300), rest: Duration::ZERO };
+
+    /// With a rest before each sample, in which the threads that the other side has used go to sleep. Else the system may find
+    /// all processors busy, and let both threads of a side run on the same one.
+    pub(crate) fn with_rest(self) -> Self {
+        Self { rest: Duration::from_micros(300), ..self }
+    }
 }
 
 /// Times `ours` and `theirs` in turns.
@@ -54,6 +62,9 @@ pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl F
         }
         // Who goes first changes with every turn.
         for side in [turn % 2, 1 - turn % 2] {
+            if !effort.rest.is_zero() {
+                std::thread::sleep(effort.rest);
+            }
             let elapsed = if side == 0 { time(runs[0], &mut ours) } else { time(runs[1], &mut theirs) };
             samples[side].push(elapsed.as_secs_f64() * 1e9 / runs[side] as f64);
         }

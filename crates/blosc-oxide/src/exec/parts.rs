@@ -7,7 +7,7 @@ use std::sync::Mutex;
 /// second one makes it slower.
 const MIN_BYTES_TO_SHARE: usize = 16 << 20;
 /// What one thread does at a time.
-const PART: usize = 1 << 20;
+const PART: usize = 256 << 10;
 
 /// Fills `out` by `fill`, which is given parts of it and where they start.
 pub(crate) fn fill_parts(threads: &Threads, out: &mut [u8], fill: impl Fn(usize, &mut [u8]) + Sync) {
