@@ -30,10 +30,18 @@ pub(crate) struct Effort {
 const MIN_SAMPLES: usize = 3;
 
 impl Effort {
-    pub(crate) const QUICK: Self =
-        Self { sample: Duration::from_micros(200), samples: 7, budget: Duration::from_millis(30), rest: Duration::ZERO };
-    pub(crate) const FULL: Self =
-        Self { sample: Duration::from_millis(1), samples: 15, budget: Duration::from_millis(300), rest: Duration::ZERO };
+    pub(crate) const QUICK: Self = Self {
+        sample: Duration::from_micros(200),
+        samples: 7,
+        budget: Duration::from_millis(30),
+        rest: Duration::ZERO,
+    };
+    pub(crate) const FULL: Self = Self {
+        sample: Duration::from_millis(1),
+        samples: 15,
+        budget: Duration::from_millis(300),
+        rest: Duration::ZERO,
+    };
 
     /// With a rest before each sample, in which the threads that the other side has used go to sleep. Else the system may find
     /// all processors busy, and let both threads of a side run on the same one.
