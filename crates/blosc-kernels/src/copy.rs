@@ -13,8 +13,8 @@ use crate::isa::Isa;
 use crate::simd::dispatch;
 use crate::simd::{Kernel, Simd};
 
-/// Lengths the cliff was seen at, with room to spare.
-const CLIFF_LENGTHS: core::ops::RangeInclusive<usize> = 2048..=PART;
+/// The length that the cliff was seen from, with room to spare.
+const CLIFF_LENGTH: usize = 2048;
 
 /// Distances the cliff was seen at, with room to spare.
 const CLIFF_DISTANCES: core::ops::Range<usize> = 1..64;
@@ -39,7 +39,7 @@ pub fn copy(src: &[u8], dst: &mut [u8]) {
 #[inline]
 fn copy_part(src: &[u8], dst: &mut [u8]) {
     let distance = dst.as_ptr().addr().wrapping_sub(src.as_ptr().addr()) % 4096;
-    if CLIFF_LENGTHS.contains(&src.len()) && CLIFF_DISTANCES.contains(&distance) {
+    if src.len() >= CLIFF_LENGTH && CLIFF_DISTANCES.contains(&distance) {
         dispatch!(Isa::best(), simd => simd.run(Copy { src, dst }), dst.copy_from_slice(src));
     } else {
         dst.copy_from_slice(src);

@@ -106,7 +106,7 @@ fn restarting_bytedelta_also_restarts_in_the_remainder_of_a_channel() {
 
 #[test]
 fn a_copy_is_the_source_at_every_length_and_alignment() {
-    for len in lengths().chain([8191, 8192, 16_384, 65_537, 1 << 20]) {
+    for len in lengths().chain([8191, 8192, 16_384, 65_537, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, 1 << 20]) {
         for (from, to) in [(0, 0), (1, 0), (0, 1), (3, 40), (63, 17)] {
             let src = noise(len + from);
             let mut dst = vec![0xA5; len + to + 64];

@@ -93,6 +93,16 @@ impl Transpose {
         }
     }
 
+    /// Enough groups of eight items for several steps of whole cache lines, and for more of them than go through a tile
+    /// together; and some items that make no group.
+    fn check_steps(&self) {
+        for typesize in [1, 2, 3, 4, 5, 8, 12, 16, 17, 33, 255] {
+            for groups in [63, 64, 65, 255, 256, 257, 319, 320, 321, 511, 512, 513, 1025] {
+                self.check_some(typesize, 8 * groups + groups % 8);
+            }
+        }
+    }
+
     fn check_some(&self, typesize: usize, items: usize) {
         let plain = noise(items * typesize + items % typesize);
         let expected = (self.model)(typesize, &plain);
@@ -114,6 +124,7 @@ fn bitshuffle_is_its_definition() {
     let bitshuffle = Transpose { forward: bitshuffle_with, backward: bitunshuffle_with, model: bitshuffled };
     bitshuffle.check_bytes();
     bitshuffle.check_items();
+    bitshuffle.check_steps();
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The same bytes come out for any number of threads, on any run.
 
 use blosc_oxide::{
-    Codec, CodecContext, CodecPlugin, Compressor, Decompressor, Error, ErrorKind, Executor, Filter, Format, Header,
-    Options, Plugins, Result, SplitMode, Threads,
+    Chunk, Codec, CodecContext, CodecPlugin, Compressor, Decompressor, Error, ErrorKind, Executor, Filter, Format,
+    Header, Options, Plugins, Result, SplitMode, Threads,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -190,13 +190,16 @@ fn the_streams_of_one_block_are_compressed_by_any_number_of_threads() {
 #[test]
 fn noise_in_streams_of_one_block_is_stored_or_not_whatever_the_number_of_threads() {
     let noise = generate(&json!({"kind": "rand", "nbytes": 200_000, "seed": 5})).unwrap();
-    for run in (0..200).step_by(8) {
+    let mut stored = 0;
+    for run in (0..1200).step_by(20) {
         let mut data = noise.clone();
         data[200_000 - run..].fill(7);
-        let options = Options::new(4).codec(Codec::Zlib).filters([]).blocksize(data.len()).split(SplitMode::Always);
+        let options = Options::new(4).codec(Codec::Lz4Hc).filters([]).blocksize(data.len()).split(SplitMode::Always);
         let one = blosc_oxide::compress(&data, &options.clone().threads(exactly(1))).unwrap();
         assert!(blosc_oxide::compress(&data, &options.threads(exactly(3))).unwrap() == one, "{run}");
+        stored += usize::from(Header::parse(&one).unwrap().is_memcpyed());
     }
+    assert!((10..50).contains(&stored), "{stored}");
 }
 
 #[test]
@@ -231,7 +234,8 @@ fn damage_is_reported_the_same_by_any_number_of_threads() {
     }
 }
 
-/// Stores every stream, but fails for one that starts with 2, and only after a while gives up on one that starts with 1.
+/// Stores every stream, but fails for one that starts with 2, panics at one that starts with 3, and only after a while gives up
+/// on one that starts with 1.
 struct Moody;
 
 impl CodecPlugin for Moody {
@@ -239,6 +243,7 @@ impl CodecPlugin for Moody {
         match src[0] {
             1 => std::thread::sleep(Duration::from_millis(50)),
             2 => return Err(Error::new(ErrorKind::InvalidArgument, "moody")),
+            3 => panic!("very moody"),
             _ => {}
         }
         Ok(None)
@@ -249,21 +254,117 @@ impl CodecPlugin for Moody {
     }
 }
 
-#[test]
-fn a_chunk_that_gets_too_long_is_stored_whatever_a_later_block_reports() {
-    let (block, nblocks) = (1024, 1024);
-    let mut data = generate(&json!({"kind": "rand", "nbytes": block * nblocks, "seed": 5})).unwrap();
-    data.iter_mut().step_by(block).for_each(|first| *first = 9);
-    // The sizes of blocks, and an offset for each, make it as long as the data here; the next one fails before this is known.
-    let too_long_at = ((block - 4) * nblocks).div_ceil(block + 4) - 1;
-    data[too_long_at * block] = 1;
-    data[(too_long_at + 1) * block] = 2;
+/// How that codec compresses blocks of `blocksize` bytes with a stream for each byte of an item.
+fn moody(typesize: usize, blocksize: usize) -> Options {
+    let plugins = Plugins::new().with_codec(200, Arc::new(Moody)).unwrap();
+    let options = Options::new(typesize).codec(Codec::Plugin(200)).filters([]).blocksize(blocksize).plugins(plugins);
+    options.split(SplitMode::Always)
+}
+
+/// Noise in which every stream of `stream_len` bytes starts with 9.
+fn calm_noise(nbytes: usize, stream_len: usize) -> Vec<u8> {
+    let mut data = generate(&json!({"kind": "rand", "nbytes": nbytes, "seed": 5})).unwrap();
+    data.iter_mut().step_by(stream_len).for_each(|first| *first = 9);
+    data
+}
+
+/// What one thread makes of it, and whether that is a chunk; any number of threads must make the same.
+fn the_same_on_any_number_of_threads(data: &[u8], options: &Options) -> bool {
     let compressed = |threads| {
-        let plugins = Plugins::new().with_codec(200, Arc::new(Moody)).unwrap();
-        let options = Options::new(1).codec(Codec::Plugin(200)).filters([]).blocksize(block).plugins(plugins);
-        blosc_oxide::compress(&data, &options.threads(threads)).map_err(|error| error.to_string())
+        let chunk = blosc_oxide::compress(data, &options.clone().threads(threads));
+        chunk.map_err(|error| error.to_string())
     };
     let serial = compressed(Threads::serial());
-    assert!(Header::parse(serial.as_ref().unwrap()).unwrap().is_memcpyed());
-    assert!(compressed(exactly(2)) == serial);
+    for threads in [2, 3, 8] {
+        assert!(compressed(exactly(threads)) == serial, "{threads} threads");
+    }
+    if let Ok(chunk) = &serial {
+        assert!(Header::parse(chunk).unwrap().is_memcpyed());
+    }
+    serial.is_ok()
+}
+
+#[test]
+fn a_chunk_that_gets_too_long_is_stored_whatever_a_later_block_reports() {
+    let block = 1024_usize;
+    for nblocks in [1024, 1031, 1048] {
+        // The sizes of blocks, and an offset for each, make it as long as the data here; others fail before this is known.
+        let too_long_at = ((block - 4) * nblocks).div_ceil(block + 4) - 1;
+        for (fails_at, is_stored) in [(too_long_at, false), (too_long_at + 1, true), (nblocks - 1, true)] {
+            let mut data = calm_noise(block * nblocks, block);
+            data[too_long_at * block] = 1;
+            data[fails_at * block] = 2;
+            let was_stored = the_same_on_any_number_of_threads(&data, &moody(1, block));
+            assert_eq!(was_stored, is_stored, "{nblocks} blocks, block {fails_at} fails");
+        }
+    }
+}
+
+#[test]
+fn a_block_that_gets_too_long_is_stored_whatever_a_later_stream_of_it_reports() {
+    let (stream_len, nstreams, nblocks) = (1024, 16, 64);
+    let block = stream_len * nstreams;
+    for (stream, is_stored) in [(10, false), (11, false), (12, true), (15, true)] {
+        let mut data = calm_noise(block * nblocks, stream_len);
+        data[(nblocks - 1) * block + stream * stream_len] = 2;
+        let was_stored = the_same_on_any_number_of_threads(&data, &moody(nstreams, block));
+        assert_eq!(was_stored, is_stored, "stream {stream} of the last block fails");
+    }
+}
+
+#[test]
+fn streams_of_one_block_that_get_too_long_are_stored_whatever_a_later_one_reports() {
+    // A size before each stream, and one offset: from a length on, 0 to 7 bytes are left for the last stream.
+    for stream_len in [16_000, 16_001, 16_002, 16_003] {
+        for fails_at in 0..4 {
+            let mut data = calm_noise(4 * stream_len, stream_len);
+            data[fails_at * stream_len] = 2;
+            the_same_on_any_number_of_threads(&data, &moody(4, 4 * stream_len));
+        }
+    }
+}
+
+#[test]
+fn a_codec_that_panics_ends_the_call_and_nothing_else() {
+    let calm = calm_noise(1 << 20, 1024);
+    let mut data = calm.clone();
+    data[500 * 1024] = 3;
+    let mut compressor = Compressor::new(moody(1, 1024).threads(Threads::at_most(2))).unwrap();
+    let before = compressor.compress(&calm).unwrap();
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compressor.compress(&data)));
+    assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"very moody"));
+    assert!(compressor.compress(&calm).unwrap() == before);
+}
+
+#[test]
+fn some_blocks_of_many_are_read_by_any_number_of_threads() {
+    let data = data();
+    let chunk = blosc_oxide::compress(&data, &Options::new(4).codec(Codec::Zlib).blocksize(8192)).unwrap();
+    let chunk = Chunk::parse(&chunk).unwrap();
+    let nblocks = chunk.header().nblocks();
+    for wanted in [vec![0], vec![nblocks - 1], (5..30).collect(), (0..nblocks).step_by(2).collect::<Vec<_>>()] {
+        for threads in [1, 2, 3, 8] {
+            let mut out = vec![0; data.len()];
+            Decompressor::new().with_threads(exactly(threads)).blocks_into(&chunk, &wanted, &mut out).unwrap();
+            for &index in &wanted {
+                let range = chunk.block_range(index).unwrap();
+                assert!(out[range.clone()] == data[range], "block {index}, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_to_one_of_many_blocks_is_reported_the_same_by_any_number_of_threads() {
+    let data = data();
+    let mut chunk = blosc_oxide::compress(&data, &Options::new(4).codec(Codec::Zlib).blocksize(8192)).unwrap();
+    for place in (32..chunk.len()).step_by(chunk.len() / 40) {
+        let old = std::mem::replace(&mut chunk[place], 0xa5);
+        let results = [1, 2, 3, 8].map(|threads| {
+            let result = Decompressor::new().with_threads(exactly(threads)).decompress(&chunk);
+            result.map_err(|error| error.to_string())
+        });
+        assert!(results.iter().all(|result| *result == results[0]), "byte {place}");
+        chunk[place] = old;
+    }
 }

@@ -5,7 +5,7 @@
 //! across those eight vectors makes them rows of bits. The rows in between stay in a tile of a few groups.
 //!
 //! Rows of bits are far apart, and where the length of a block is a power of two they compete for the same few places of the
-//! cache. So in long blocks some steps go through the tile together, and eight rows at a time get or give several lines.
+//! cache. So some steps go through the tile together, and eight rows at a time get or give several lines.
 
 use core::mem::MaybeUninit;
 
@@ -18,15 +18,15 @@ const CHUNK: usize = 16;
 
 /// The most steps that go through the tile together.
 const MAX_STEPS: usize = 8;
-/// Shorter blocks are in the first cache as a whole, where rows do not compete, as long as the tile is small beside it: that of
-/// up to so many bytes.
-const LONG_BLOCK: usize = 32 * 1024;
+/// Blocks up to this length are in the first cache as a whole. A tile that takes as much of it again does more harm there than
+/// rows that compete.
+const SHORT_BLOCK: usize = 32 * 1024;
+/// Up to so many bytes of an element the tile takes half of that, and does not.
 const SMALL_WIDTH: usize = 4;
 /// Room for the rows of four steps of 16 bytes, or of more steps of fewer.
 const TILE_LEN: usize = 4 * 8 * CHUNK * LINE;
 
-/// Rows of groups that are in between bytes and bits. Aligned so that no row shares a cache line with another; not
-/// cleared, which would take as long as shuffling a small block.
+/// Rows of groups that are in between bytes and bits. Aligned, so that no row of a whole line is in two; not cleared, which would take as long as shuffling a small block.
 #[repr(align(64))]
 struct Tile(MaybeUninit<[u8; TILE_LEN]>);
 
@@ -81,7 +81,7 @@ impl<const STEP: usize> Steps<STEP> {
     /// All steps of a block of `len` bytes and `groups` groups of elements, of which `width` bytes are gone through at a time.
     fn of(len: usize, groups: usize, width: usize) -> impl Iterator<Item = Self> {
         let together =
-            if len <= LONG_BLOCK && width > SMALL_WIDTH { 1 } else { MAX_STEPS.min(TILE_LEN / (8 * width * STEP)) };
+            if len <= SHORT_BLOCK && width > SMALL_WIDTH { 1 } else { MAX_STEPS.min(TILE_LEN / (8 * width * STEP)) };
         let together = together * STEP;
         (0..groups).step_by(together).map(move |start| Self { start, end: groups.min(start + together), groups })
     }
@@ -225,6 +225,7 @@ unsafe fn transpose_rows<S: Simd, const STEP: usize>(
     to: *mut u8,
     to_row: usize,
 ) {
+    const { assert!(STEP.is_multiple_of(S::WIDTH)) };
     for part in (0..STEP).step_by(S::WIDTH) {
         // SAFETY: the caller's promise, for `WIDTH` of the bytes.
         unsafe { transpose_bits(simd, from.wrapping_add(part), from_row, to.wrapping_add(part), to_row) };

@@ -197,7 +197,7 @@ impl<'a, const BITS: u32> Search<'a, BITS> {
                 return None;
             }
             let length = encoded_length(src, from, at);
-            let worth_it = length >= 4 && (SAMPLING || length > 5 || distance < FAR_DISTANCE);
+            let worth_it = SAMPLING || length > 5 || distance < FAR_DISTANCE;
             worth_it.then_some(Found { at, distance, length })
         })
     }

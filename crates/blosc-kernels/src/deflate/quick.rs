@@ -9,6 +9,8 @@ use crate::lz::window::{Key, Positions, Window};
 /// How many slots the table has.
 const SLOT_BITS: u32 = 15;
 const SLOTS: usize = 1 << SLOT_BITS;
+/// Words are found by so many bytes; matches of three are not.
+const HASHED: usize = 4;
 /// How many literals are put between two flushes: their codes have at most nine bits.
 const LITERALS_AT_ONCE: usize = 6;
 /// How many bytes at the end are not the start of a match.
@@ -46,7 +48,7 @@ pub(super) fn compress(table: &mut Table, src: &[u8], dst: &mut [u8]) -> Option<
         let last = src.len() - TAIL;
         let accept =
             |at: usize, from: usize| (at.wrapping_sub(from).wrapping_sub(1) < MAX_DISTANCE).then_some((at, from));
-        while let Some((at, from)) = window.scan::<4, _>(anchor, last, accept) {
+        while let Some((at, from)) = window.scan::<HASHED, _>(anchor, last, accept) {
             let length = common_length(src, from, at, src.len().min(at + MAX_MATCH));
             write_literals(&src[anchor..at], &codes, &mut writer)?;
             let bits = codes.lengths[length - MIN_MATCH];

@@ -178,6 +178,9 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         accept: impl Fn(usize, usize) -> bool,
     ) -> Option<(usize, usize)> {
         assert!(last <= self.last && (TRIES_PER_STEP..=MAX_TRIES).contains(&tries));
+        if at > last {
+            return None;
+        }
         let mut next = at + 1;
         while next <= last + 1 {
             // SAFETY: `at` is below `next`, as steps are not of 0: so it is not above `last`, a word before the end of `src`.
@@ -207,6 +210,7 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         end: usize,
         mut accept: impl FnMut(usize, usize) -> Option<T>,
     ) -> Option<T> {
+        const { assert!(COMMON > 0 && COMMON <= WORD) };
         assert!(end <= self.last);
         if at >= end {
             return None;

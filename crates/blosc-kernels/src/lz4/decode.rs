@@ -226,6 +226,7 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
     else {
         return Stop { read, written, token: None };
     };
+    // As the loop does: so that nothing is between the alignment and it.
     if read > last_read || written > last_written {
         return Stop { read, written, token: None };
     }

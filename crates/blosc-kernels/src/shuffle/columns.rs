@@ -47,7 +47,7 @@ impl<const STEP: usize> Kernel for Shuffle<'_, STEP> {
         let Self { typesize, elements, mut rows } = self;
         let items = elements.len() / typesize;
         assert!(STEP <= items && LANE <= typesize && rows.hold(typesize, items));
-        let fetching = rows.can_be_fetched(LANE);
+        let fetching = S::FETCHES && rows.can_be_fetched(LANE);
         for tile in tiles::<STEP>(typesize, items) {
             for column in column_groups(typesize) {
                 for first in steps::<STEP>(tile, items) {

@@ -34,8 +34,8 @@ impl<const T: usize, const P: usize, const STEP: usize> Kernel for Shuffle<'_, T
         let items = elements.len() / T;
         assert!(STEP <= items && rows.hold(T, items));
         let overhang = LANE - LANE / P * T;
-        // Two rows are streams the processor foresees by itself; and the newer ones foresee more than that.
-        let fetching = T > 2 && !S::MANY_REGISTERS && rows.can_be_fetched(T);
+        // Two rows are streams that every processor foresees by itself.
+        let fetching = S::FETCHES && T > 2 && rows.can_be_fetched(T);
         let mut first = 0;
         while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {
             let from = elements.as_ptr().wrapping_add(first * T);
@@ -80,7 +80,7 @@ impl<const T: usize, const P: usize, const STEP: usize> Unshuffle<'_, T, P, STEP
         assert!(STEP <= items && rows.hold(T, items));
         let overhang = if T == P { 0 } else { S::WIDTH };
         // Of elements of more bytes there are so many loads that more of them do not help.
-        let fetching = elements.len() >= WORTH_FETCHING && P < LANE && !S::MANY_REGISTERS;
+        let fetching = S::FETCHES && elements.len() >= WORTH_FETCHING && P < LANE;
         let mut tile = [0; TILE_LEN];
         let mut first = 0;
         while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {

@@ -25,6 +25,7 @@ impl Simd for Avx2 {
     type Vector = __m256i;
     const LANES: usize = 2;
     const MANY_REGISTERS: bool = false;
+    const FETCHES: bool = true;
     const DEALS_FROM: usize = LANE;
     const JOINS_LANES: bool = true;
     const SPREADS_FROM: usize = 2 * LANE;

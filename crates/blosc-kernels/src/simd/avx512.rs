@@ -25,6 +25,7 @@ impl Simd for Avx512 {
     type Vector = __m512i;
     const LANES: usize = 4;
     const MANY_REGISTERS: bool = true;
+    const FETCHES: bool = false;
     const DEALS_FROM: usize = 1;
     const JOINS_LANES: bool = false;
     const SPREADS_FROM: usize = 4;

@@ -125,6 +125,8 @@ pub(crate) trait Simd: Copy {
     const WIDTH: usize = LANE * Self::LANES;
     /// Whether all 16 vectors of a transpose fit the registers.
     const MANY_REGISTERS: bool;
+    /// Whether it pays off to fetch what will be written: the processors with the latest vectors foresee that themselves.
+    const FETCHES: bool;
     /// The smallest chunk for which [`Simd::deal`] is one instruction; `LANE` if there is none.
     const DEALS_FROM: usize;
     /// Whether vectors have two lanes, and [`Simd::join_lanes`] is cheaper than any other way across them.

@@ -30,6 +30,7 @@ impl Simd for Neon {
     type Vector = uint8x16_t;
     const LANES: usize = 1;
     const MANY_REGISTERS: bool = true;
+    const FETCHES: bool = true;
     const DEALS_FROM: usize = 16;
     const JOINS_LANES: bool = false;
     const SPREADS_FROM: usize = 16;

@@ -30,6 +30,7 @@ impl Simd for Sse2 {
     type Vector = __m128i;
     const LANES: usize = 1;
     const MANY_REGISTERS: bool = false;
+    const FETCHES: bool = true;
     const DEALS_FROM: usize = 16;
     const JOINS_LANES: bool = false;
     const SPREADS_FROM: usize = 16;

@@ -39,7 +39,19 @@ impl Buffers {
         self.parts.resize_with(nparts, Part::default);
         self.block_lens.resize_with(nblocks, AtomicUsize::default);
         let Self { spare, parts, block_lens } = self;
-        (Assembly { slot_len, rest: streams, placed: 0, placed_len: 0, is_too_long: false, parts, spare }, block_lens)
+        (
+            Assembly {
+                slot_len,
+                rest: streams,
+                placed: 0,
+                placed_len: 0,
+                is_too_long: false,
+                is_cut: false,
+                parts,
+                spare,
+            },
+            block_lens,
+        )
     }
 }
 
@@ -53,6 +65,8 @@ pub(super) struct Assembly<'a> {
     /// How long these are together.
     placed_len: usize,
     is_too_long: bool,
+    /// Whether the last of them was cut off.
+    is_cut: bool,
     parts: &'a mut [Part],
     spare: &'a mut Vec<Vec<u8>>,
 }
@@ -84,6 +98,9 @@ impl<'a> Assembly<'a> {
 
     /// The next part in order with its place, if it is there. Whoever asks has to copy it.
     pub(super) fn place(&mut self) -> Option<Placed<'a>> {
+        if self.is_cut {
+            return None;
+        }
         let part = self.parts.get_mut(self.placed)?;
         let slot = part.slot.take()?;
         let len = part.len;
@@ -92,7 +109,8 @@ impl<'a> Assembly<'a> {
             self.spare.push(slot);
             return None;
         }
-        self.placed = if part.is_cut { self.parts.len() } else { self.placed + 1 };
+        self.placed += 1;
+        self.is_cut = part.is_cut;
         self.placed_len += len;
         let (place, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
         self.rest = rest;

@@ -186,23 +186,25 @@ impl Decompressor {
         } else {
             &[]
         };
-        let count = threads.workers(plan.nblocks(), work(chunk.header().codec(), chunk.header().nbytes()));
+        let nwanted = (0..plan.nblocks()).filter(|&index| wanted(index)).count();
+        let nbytes = decoder.nbytes / plan.nblocks() * nwanted;
+        let count = threads.workers(nwanted, work(chunk.header().codec(), nbytes));
         grow(workers, count);
         if count == 1 {
             let decoded = decoder.decode_blocks(queue.rest(), wanted, reference, own(&mut workers[0]));
             return decoded.map_err(|(_, error)| error);
         }
-        let part_len = part_len(chunk.header().nbytes(), count);
+        let part_len = part_len(nbytes, count);
         let queue = Mutex::new(queue);
         let failure = Mutex::new(None);
         threads.run(count, &|worker| {
             let mut scratch = lock(&workers[worker]);
             loop {
-                let part = lock(&queue).next(part_len);
+                let part = lock(&queue).next(part_len, wanted);
                 let decoded = match part {
                     None => return,
                     Some(Ok(part)) => decoder.decode_blocks(part, wanted, reference, &mut scratch),
-                    Some(Err(error)) => Err((usize::MAX, error)),
+                    Some(Err(found)) => Err(found),
                 };
                 if let Err(found) = decoded {
                     lock(&queue).stop();
@@ -300,17 +302,23 @@ struct Part<'o> {
 }
 
 impl<'o> Queue<'o, '_> {
-    /// The next blocks, of `len` bytes in all or one block at least.
-    fn next(&mut self, len: usize) -> Option<Result<Part<'o>>> {
+    /// The next blocks, until those of them that are wanted have `len` bytes or more; or which has failed.
+    fn next(
+        &mut self,
+        len: usize,
+        wanted: &dyn Fn(usize) -> bool,
+    ) -> Option<std::result::Result<Part<'o>, (usize, Error)>> {
         let (first, nblocks) = (self.next, self.decoder.plan.nblocks());
-        let mut part_len = 0;
-        while self.next < nblocks && (self.next == first || part_len < len) {
+        let (mut part_len, mut wanted_len) = (0, 0);
+        while self.next < nblocks && (wanted_len == 0 || wanted_len < len) {
             match self.decoder.block_len(self.next) {
-                Ok(len) => part_len += len,
-                Err(error) => {
-                    self.stop();
-                    return Some(Err(error));
+                Ok(len) => {
+                    part_len += len;
+                    wanted_len += if wanted(self.next) { len } else { 0 };
                 }
+                Err(error) if self.next == first => return Some(Err((first, error))),
+                // Those before it come first.
+                Err(_) => break,
             }
             self.next += 1;
         }
@@ -554,21 +562,22 @@ fn work(codec: Codec, nbytes: usize) -> usize {
 /// What one thread has decoded and another one filters goes from cache to cache, which takes longer than decoding it took if
 /// the codec is fast. And streams are of different kinds: often one of them takes longer than all others together.
 fn is_worth_sharing(block: &Block<'_>, codec: Codec) -> bool {
-    const WAKING_UP: usize = 30_000_000;
-    const MOVING_A_BYTE: usize = 150;
+    const WAKING_UP: u64 = 30_000_000;
+    const MOVING_A_BYTE: u64 = 150;
     let for_a_byte = match codec {
-        Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Snappy => 150,
+        Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Snappy => return false,
         Codec::Zstd => 400,
         _ => 2000,
     };
     let (mut all, mut longest) = (0, 0);
     for stream in block.streams().flatten() {
         if let Stream::Compressed(bytes) = stream {
-            all += bytes.len() * for_a_byte;
-            longest = longest.max(bytes.len() * for_a_byte);
+            let time = bytes.len() as u64 * for_a_byte;
+            all += time;
+            longest = longest.max(time);
         }
     }
-    all - longest.max(all / 2) > WAKING_UP + block.len / 2 * MOVING_A_BYTE
+    all - longest.max(all / 2) > WAKING_UP + block.len as u64 / 2 * MOVING_A_BYTE
 }
 
 /// The most that one block can ask for.

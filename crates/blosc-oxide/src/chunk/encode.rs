@@ -26,7 +26,7 @@ use std::sync::Mutex;
 pub(super) const SIZE_LEN: usize = 4;
 
 /// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size, [`compress_into`] makes no
-/// allocation of its own on one thread. On several, how many blocks wait for one before them to be done differs from call to
+/// allocation of its own on one thread. On several, how many parts wait for one before them to be done differs from call to
 /// call, and there is memory for as many as ever did.
 ///
 /// [`compress_into`]: Compressor::compress_into

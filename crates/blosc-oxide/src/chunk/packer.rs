@@ -28,10 +28,21 @@ pub(super) struct Packer<'p> {
 
 /// A part that was compressed.
 struct Packed {
+    /// Its length; if something has failed, what there must have been more room than, or one thread would not have got so far.
     len: usize,
-    /// What has failed after that, and where.
+    /// What has failed, and where.
     failed: Option<(usize, Error)>,
 }
+
+/// What has failed in a block.
+struct Failure {
+    /// How many bytes there must have been more room than, or the data would have been stored before it came to this.
+    needed: usize,
+    error: Error,
+}
+
+/// A stream that there are so many bytes for, or fewer, is not even tried.
+const NEEDED_TO_FAIL: usize = SIZE_LEN - 1;
 
 impl Packer<'_> {
     /// Compresses all blocks to `out`; `None` if that is no shorter than storing them.
@@ -90,9 +101,8 @@ impl Packer<'_> {
         let mut at = self.streams_at;
         for (index, block) in self.data.chunks(self.layout.blocksize).enumerate() {
             self.put_start(index, at, out);
-            let Some(len) = self.pack_block(index, block, &mut out[at..self.limit()], scratch)? else {
-                return Ok(None);
-            };
+            let packed = self.pack_block(index, block, &mut out[at..self.limit()], scratch);
+            let Some(len) = packed.map_err(|failure| failure.error)? else { return Ok(None) };
             at += len;
             if at >= self.limit() {
                 return Ok(None);
@@ -126,7 +136,7 @@ impl Packer<'_> {
                         block_lens[index].store(len, Ordering::Relaxed);
                         at += len;
                     }
-                    Err(error) => return Packed { len: at, failed: Some((index, error)) },
+                    Err(Failure { needed, error }) => return Packed { len: at + needed, failed: Some((index, error)) },
                 }
             }
             Packed { len: at, failed: None }
@@ -168,7 +178,7 @@ impl Packer<'_> {
                 let stream = &filtered[index * stream_len..][..stream_len];
                 match self.pack_stream(stream, slot, &mut scratch.codec, &mut scratch.spare) {
                     Ok(len) => Packed { len: len.expect("a slot has room for the worst case"), failed: None },
-                    Err(error) => Packed { len: 0, failed: Some((index, error)) },
+                    Err(error) => Packed { len: NEEDED_TO_FAIL, failed: Some((index, error)) },
                 }
             })
         });
@@ -182,7 +192,13 @@ impl Packer<'_> {
     }
 
     /// Compresses one block to the start of `slot`; `None` if it is longer than `slot`.
-    fn pack_block(&self, index: usize, block: &[u8], slot: &mut [u8], scratch: &mut Scratch) -> Result<Option<usize>> {
+    fn pack_block(
+        &self,
+        index: usize,
+        block: &[u8],
+        slot: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> std::result::Result<Option<usize>, Failure> {
         if let Some(old) = self.reuse.and_then(|reuse| reuse.block(index, block.len())) {
             return Ok(put(old, slot));
         }
@@ -191,11 +207,15 @@ impl Packer<'_> {
             return Ok((0..nstreams).try_fold(0, |at, _| Some(at + put_run(byte, &mut slot[at..])?)));
         }
         let place = if index == 0 { BlockPlace::First } else { BlockPlace::After(&self.data[..self.layout.blocksize]) };
-        let (filtered, codec, spare) = scratch.filter(&self.stages, place, block)?;
+        let filtered = scratch.filter(&self.stages, place, block);
+        let (filtered, codec, spare) = filtered.map_err(|error| Failure { needed: 0, error })?;
         let mut at = 0;
         for stream in filtered.chunks(filtered.len() / nstreams) {
-            let Some(len) = self.pack_stream(stream, &mut slot[at..], codec, spare)? else { return Ok(None) };
-            at += len;
+            let packed = self.pack_stream(stream, &mut slot[at..], codec, spare);
+            match packed.map_err(|error| Failure { needed: at + NEEDED_TO_FAIL, error })? {
+                Some(len) => at += len,
+                None => return Ok(None),
+            }
         }
         Ok(Some(at))
     }
@@ -259,6 +279,7 @@ fn side_by_side(
     threads.run(workers.len(), &|worker| {
         let mut scratch = lock(&workers[worker]);
         let mut slot = lock(&assembly).slot();
+        let _alarm = Alarm { next: &next, nparts };
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);
             if part >= nparts {
@@ -269,8 +290,9 @@ fn side_by_side(
             if let Some(found) = failed {
                 keep_first(&mut lock(&failure), found);
             }
-            slot = hand_over(&assembly, part, slot, len, is_cut);
-            if is_cut || lock(&assembly).is_too_long() {
+            let is_too_long;
+            (slot, is_too_long) = hand_over(&assembly, part, slot, len, is_cut);
+            if is_cut || is_too_long {
                 next.store(nparts, Ordering::Relaxed);
             }
         }
@@ -287,8 +309,23 @@ fn side_by_side(
     }
 }
 
-/// Hands a part over, and copies parts to their places until one is missing. Returns memory for another.
-fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: usize, is_cut: bool) -> Vec<u8> {
+/// Lets others stop when the thread panics that has it: what they do would be for nothing.
+struct Alarm<'a> {
+    next: &'a AtomicUsize,
+    nparts: usize,
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.next.store(self.nparts, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Hands a part over, and copies parts to their places until one is missing. Returns memory for another, and whether the parts
+/// have got too long.
+fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: usize, is_cut: bool) -> (Vec<u8>, bool) {
     let mut locked = lock(assembly);
     locked.finished(part, slot, len, is_cut);
     while let Some(next) = locked.place() {
@@ -297,7 +334,7 @@ fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: us
         locked = lock(assembly);
         locked.give_back(next.slot);
     }
-    locked.slot()
+    (locked.slot(), locked.is_too_long())
 }
 
 /// Writes a stream of one repeated byte, if there is room: nothing but a size of 0, or the negated byte and a token.

@@ -41,7 +41,10 @@ pub(super) fn run(workers: usize, job: &(dyn Fn(usize) + Sync)) {
             });
         }
         job(0);
-        wait_briefly(&running);
+        // A thread of the pool has something better to do: run what nobody has taken.
+        if rayon::current_thread_index().is_none() {
+            wait_briefly(&running);
+        }
     });
 }
 
@@ -53,6 +56,42 @@ fn wait_briefly(running: &AtomicUsize) {
         std::thread::yield_now();
         if start.get_or_insert_with(Instant::now).elapsed() > LONGEST_SPIN {
             return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs two workers that take `work`, `count` times, and returns how long that takes.
+    fn time_of_pairs(count: u32, work: Duration) -> Duration {
+        let start = Instant::now();
+        for _ in 0..count {
+            run(2, &|_| {
+                let start = Instant::now();
+                while start.elapsed() < work {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        start.elapsed()
+    }
+
+    #[test]
+    fn threads_of_a_pool_do_not_wait_for_what_they_could_run_themselves() {
+        // One thread: nobody takes its second job but itself.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let count = 1000;
+        let elapsed = pool.install(|| time_of_pairs(count, Duration::ZERO));
+        assert!(elapsed < LONGEST_SPIN * count / 2, "{elapsed:?}");
+    }
+
+    #[test]
+    fn a_panic_of_any_worker_is_passed_on() {
+        for worker in [0, 1] {
+            let panic = std::panic::catch_unwind(|| run(2, &|number| assert!(number != worker, "as planned")));
+            assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"as planned"), "worker {worker}");
         }
     }
 }
