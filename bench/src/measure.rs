@@ -17,13 +17,15 @@ pub(crate) struct Pair {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     /// How long one sample takes at least.
-    pub(crate) sample: Duration,
+    sample: Duration,
     /// How many samples of each are taken.
-    pub(crate) samples: usize,
+    samples: usize,
     /// After how long fewer will do.
-    pub(crate) budget: Duration,
+    budget: Duration,
     /// How long nothing is done before a sample.
-    pub(crate) rest: Duration,
+    rest: Duration,
+    /// Whether both have the same number of runs in a sample, where every run is of other data.
+    is_in_step: bool,
 }
 
 /// The fewest samples that have a median.
@@ -35,12 +37,14 @@ impl Effort {
         samples: 7,
         budget: Duration::from_millis(30),
         rest: Duration::ZERO,
+        is_in_step: false,
     };
     pub(crate) const FULL: Self = Self {
         sample: Duration::from_millis(1),
         samples: 15,
         budget: Duration::from_millis(300),
         rest: Duration::ZERO,
+        is_in_step: false,
     };
 
     /// With a rest before each sample, in which the threads that the other side has used go to sleep. Else the system may find
@@ -48,17 +52,44 @@ impl Effort {
     pub(crate) fn with_rest(self) -> Self {
         Self { rest: Duration::from_micros(300), ..self }
     }
+
+    /// With a budget so many times as large.
+    pub(crate) fn with_budget(self, times: u32) -> Self {
+        Self { budget: times * self.budget, ..self }
+    }
+
+    /// With the same runs for both.
+    pub(crate) fn in_step(self) -> Self {
+        Self { is_in_step: true, ..self }
+    }
+
+    fn have_rest(self) {
+        if !self.rest.is_zero() {
+            std::thread::sleep(self.rest);
+        }
+    }
 }
 
 /// Times `ours` and `theirs` in turns.
 pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> Pair {
-    let once = [time(1, &mut ours), time(1, &mut theirs)];
+    effort.have_rest();
+    let first = time(1, &mut ours);
+    effort.have_rest();
+    let once = [first, time(1, &mut theirs)];
     if once.iter().min() > Some(&effort.budget) {
         // Each of the two has been disturbed by everything there is to be disturbed by.
         let [ours, theirs] = once.map(|elapsed| elapsed.as_secs_f64() * 1e9);
         return Pair { ours, theirs, ratio: theirs / ours };
     }
-    let runs = [runs(effort, once[0], &mut ours), runs(effort, once[1], &mut theirs)];
+    let mut runs = once.map(|elapsed| runs(effort, elapsed));
+    if once.iter().min() < Some(&effort.sample) {
+        // The first run may have had to fill a cache.
+        let again = [time(1, &mut ours), time(1, &mut theirs)];
+        runs = [0, 1].map(|side| self::runs(effort, once[side].min(again[side])));
+    }
+    if effort.is_in_step {
+        runs = [runs[0].max(runs[1]); 2];
+    }
     let mut samples = [Vec::new(), Vec::new()];
     if runs == [1, 1] {
         samples = once.map(|elapsed| vec![elapsed.as_secs_f64() * 1e9]);
@@ -70,9 +101,7 @@ pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl F
         }
         // Who goes first changes with every turn.
         for side in [turn % 2, 1 - turn % 2] {
-            if !effort.rest.is_zero() {
-                std::thread::sleep(effort.rest);
-            }
+            effort.have_rest();
             let elapsed = if side == 0 { time(runs[0], &mut ours) } else { time(runs[1], &mut theirs) };
             samples[side].push(elapsed.as_secs_f64() * 1e9 / runs[side] as f64);
         }
@@ -82,10 +111,9 @@ pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl F
     Pair { ours, theirs, ratio: median(ratios) }
 }
 
-/// How many runs make a sample, after the first has taken `first`.
-fn runs(effort: Effort, first: Duration, action: &mut impl FnMut()) -> u32 {
-    let second = if first < effort.sample { time(1, action) } else { first };
-    let once = first.min(second).max(Duration::from_nanos(20));
+/// How many runs make a sample, if one takes `once`.
+fn runs(effort: Effort, once: Duration) -> u32 {
+    let once = once.max(Duration::from_nanos(20));
     u32::try_from(effort.sample.as_nanos().div_ceil(once.as_nanos())).unwrap_or(u32::MAX).max(1)
 }
 
@@ -101,8 +129,7 @@ fn time(runs: u32, action: &mut impl FnMut()) -> Duration {
 pub(crate) fn memcpy(effort: Effort, len: usize) -> f64 {
     let (src, mut dst) = (vec![1_u8; len], vec![0_u8; len]);
     let mut copy = || std::hint::black_box(&mut dst[..]).copy_from_slice(std::hint::black_box(&src));
-    let first = time(1, &mut copy);
-    let runs = runs(effort, first, &mut copy);
+    let runs = runs(effort, time(1, &mut copy).min(time(1, &mut copy)));
     let samples = (0..effort.samples).map(|_| time(runs, &mut copy).as_secs_f64() / f64::from(runs)).collect();
     len as f64 / median(samples) / 1e9
 }

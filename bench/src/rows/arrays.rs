@@ -78,7 +78,7 @@ impl<'p> Arrays<'p> {
 /// Measures everything that is done to an array.
 pub(crate) fn rows(peer: &Peer, effort: Effort, case: Case) -> Vec<Row> {
     // One run takes as long as a whole row of others.
-    let effort = Effort { budget: 10 * effort.budget, ..effort };
+    let effort = if case.threads > 1 { effort.with_rest() } else { effort }.with_budget(10);
     let nbytes = usize::try_from(case.side.pow(3)).expect("memory for it") * TYPESIZE;
     let mut arrays = Arrays::new(peer, case, data_set("field3d_f32", nbytes).bytes);
     let mut rows = vec![create(peer, effort, case, &arrays), read_whole(effort, &arrays)];

@@ -31,7 +31,7 @@ pub(crate) fn nbytes(len: usize) -> usize {
 
 /// Measures chunks of `len` bytes of a data set in one configuration, both ways.
 pub(crate) fn rows(peer: &Peer, effort: Effort, data: &DataSet, len: usize, case: Case) -> Vec<Row> {
-    let effort = if case.threads > 1 { effort.with_rest() } else { effort };
+    let effort = if case.threads > 1 { effort.with_rest() } else { effort }.in_step();
     let codec = Codec::from_name(case.codec).expect("a codec that is built in");
     let options = Options::new(data.typesize)
         .codec(codec)

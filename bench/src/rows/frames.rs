@@ -17,7 +17,7 @@ const LEVEL: u8 = 5;
 /// What variable-length metalayers hold here.
 const CONTENT_LEN: usize = 256;
 
-/// Twice as much as is appended to the frames while they are measured.
+/// More than is appended to the frames while they are measured.
 const TOUCHED: usize = 1 << 30;
 
 /// A directory that goes away.
@@ -63,7 +63,7 @@ struct Frames {
     ours: PathBuf,
     theirs: PathBuf,
     /// Keeps both files until it is dropped.
-    _scratch: Scratch,
+    scratch: Scratch,
 }
 
 fn chunk_options(typesize: usize) -> Options {
@@ -82,11 +82,10 @@ impl Frames {
     fn new(chunk_len: usize, nchunks: usize) -> Self {
         let scratch = Scratch::new();
         let data = data_set("i32_sequence", chunk_len);
-        scratch.touch_memory();
-        let frames =
-            Self { ours: scratch.path("ours"), theirs: scratch.path("theirs"), data, nchunks, _scratch: scratch };
+        let frames = Self { ours: scratch.path("ours"), theirs: scratch.path("theirs"), data, nchunks, scratch };
         frames.write(&frames.ours, true);
         frames.write(&frames.theirs, false);
+        frames.scratch.touch_memory();
         frames
     }
 
@@ -246,6 +245,7 @@ pub(crate) fn to_file(peer: &Peer, chunk_len: usize, nchunks: usize) -> Row {
         theirs.append(&data.bytes);
     }
     let scratch = Scratch::new();
+    scratch.touch_memory();
     let start = Instant::now();
     let mut frame = Frame::create(scratch.path("ours"), frame_options(data.typesize)).expect("a new frame");
     ours.copy_to(&mut frame).expect("room on the disk");
