@@ -17,9 +17,10 @@ pub(crate) fn fill_parts(threads: &Threads, out: &mut [u8], fill: impl Fn(usize,
         return fill(0, out);
     }
     let parts = Mutex::new(out.chunks_mut(PART).enumerate());
-    threads.run(workers, &|_| {
+    threads.run(workers, &|worker| {
         loop {
-            let part = lock(&parts).next();
+            // From both ends: whoever fills the same memory again finds most of it in the cache that has it.
+            let part = if worker.is_multiple_of(2) { lock(&parts).next() } else { lock(&parts).next_back() };
             let Some((index, part)) = part else { return };
             fill(index * PART, part);
         }
