@@ -11,7 +11,7 @@ pub(crate) const USAGE: &str =
        bench guard [--update]
 
 compare    measures blosc-oxide and C-Blosc2 side by side
-  --quick      fewer rows and shorter samples: 45 seconds instead of 20 to 30 minutes
+  --quick      fewer rows and shorter samples: 20 to 45 seconds instead of 17 to 30 minutes
   --peer PATH  the C library; else the variable BLOSC2_LIBRARY names it, else it is what `install` has installed
   --only AREA  one of filters, chunks, items, frames, arrays
   --match WORD only rows whose name has this word: a codec, a level, a filter, a data set, `64KiB`, `1T`
