@@ -368,3 +368,42 @@ fn damage_to_one_of_many_blocks_is_reported_the_same_by_any_number_of_threads() 
         chunk[place] = old;
     }
 }
+
+/// Keeps only the first byte of what it compresses, which says how it is to be decompressed.
+struct Reluctant;
+
+impl CodecPlugin for Reluctant {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+        dst[0] = src[0];
+        Ok(Some(1))
+    }
+
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+        match src[0] {
+            1 => std::thread::sleep(Duration::from_millis(50)),
+            2 => return Err(Error::new(ErrorKind::Corrupt, "reluctant")),
+            _ => {}
+        }
+        Ok(dst.len())
+    }
+}
+
+#[test]
+fn of_several_blocks_that_fail_the_first_is_reported_by_any_number_of_threads() {
+    let (block, nblocks) = (4096, 200);
+    let plugins = Plugins::new().with_codec(200, Arc::new(Reluctant)).unwrap();
+    let options = Options::new(1).codec(Codec::Plugin(200)).filters([]).blocksize(block).plugins(plugins.clone());
+    // Whoever starts at the end is done with what fails there long before the first block is.
+    for fails_at in [1, 2, nblocks / 2, nblocks - 2] {
+        let mut data = calm_noise(block * nblocks, block);
+        data[0] = 1;
+        data[fails_at * block] = 2;
+        data[(nblocks - 1) * block] = 2;
+        let chunk = blosc_oxide::compress(&data, &options).unwrap();
+        for threads in [1, 2, 3, 8] {
+            let mut decompressor = Decompressor::new().with_threads(exactly(threads)).with_plugins(plugins.clone());
+            let error = decompressor.decompress(&chunk).unwrap_err().to_string();
+            assert!(error.contains(&format!("block {fails_at}:")), "{threads} threads: {error}");
+        }
+    }
+}

@@ -180,7 +180,7 @@ impl Decompressor {
             let result = decoder.decode_side_by_side(&block, threads, &mut workers[..count], out);
             return result.map_err(|error| error.within("block 0"));
         }
-        let mut queue = Queue { rest: out, next: 0, decoder: &decoder };
+        let mut queue = Queue::new(out, &decoder);
         let reference = if decoder.refers_to_first_block {
             decoder.first_block(wanted(0), &mut queue, first, own(&mut workers[0]))?
         } else {
@@ -200,14 +200,16 @@ impl Decompressor {
         threads.run(count, &|worker| {
             let mut scratch = lock(&workers[worker]);
             loop {
-                let part = lock(&queue).next(part_len, wanted);
+                // From both ends: whoever decodes to the same memory again finds most of it in the cache that has it.
+                let end = if worker.is_multiple_of(2) { End::Front } else { End::Back };
+                let part = lock(&queue).next(end, part_len, wanted);
                 let decoded = match part {
                     None => return,
                     Some(Ok(part)) => decoder.decode_blocks(part, wanted, reference, &mut scratch),
                     Some(Err(found)) => Err(found),
                 };
                 if let Err(found) = decoded {
-                    lock(&queue).stop();
+                    lock(&queue).stop_behind(found.0);
                     keep_first(&mut lock(&failure), found);
                 }
             }
@@ -235,7 +237,7 @@ impl Decompressor {
         let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref());
         grow(workers, 1);
         let scratch = own(&mut workers[0]);
-        let mut queue = Queue { rest: &mut [], next: 0, decoder: &decoder };
+        let mut queue = Queue::new(&mut [], &decoder);
         let reference =
             if decoder.refers_to_first_block { decoder.first_block(false, &mut queue, first, scratch)? } else { &[] };
         for index in blocks {
@@ -288,11 +290,19 @@ impl BlockSource<'_, '_> {
     }
 }
 
-/// Hands out the blocks in order, each with its own part of the output.
+/// Hands out blocks from both ends, each with its own part of the output.
 struct Queue<'o, 'd> {
+    blocks: Range<usize>,
+    /// The output of all of them.
     rest: &'o mut [u8],
-    next: usize,
     decoder: &'o BlockDecoder<'d>,
+}
+
+/// Which blocks are handed out next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Front,
+    Back,
 }
 
 /// Blocks in a row, and the part of the output that is theirs.
@@ -301,50 +311,76 @@ struct Part<'o> {
     out: &'o mut [u8],
 }
 
-impl<'o> Queue<'o, '_> {
+impl<'o, 'd> Queue<'o, 'd> {
+    fn new(out: &'o mut [u8], decoder: &'o BlockDecoder<'d>) -> Self {
+        Self { blocks: 0..decoder.plan.nblocks(), rest: out, decoder }
+    }
+
     /// The next blocks, until those of them that are wanted have `len` bytes or more; or which has failed.
     fn next(
         &mut self,
+        end: End,
         len: usize,
         wanted: &dyn Fn(usize) -> bool,
     ) -> Option<std::result::Result<Part<'o>, (usize, Error)>> {
-        let (first, nblocks) = (self.next, self.decoder.plan.nblocks());
+        // Where blocks of variable length end is known from those before them.
+        let end = if self.decoder.blocksize > 0 { end } else { End::Front };
+        let Range { start, end: stop } = self.blocks;
         let (mut part_len, mut wanted_len) = (0, 0);
-        while self.next < nblocks && (wanted_len == 0 || wanted_len < len) {
-            match self.decoder.block_len(self.next) {
+        while !self.blocks.is_empty() && (wanted_len == 0 || wanted_len < len) {
+            let next = if end == End::Front { self.blocks.start } else { self.blocks.end - 1 };
+            match self.decoder.block_len(next) {
                 Ok(len) => {
                     part_len += len;
-                    wanted_len += if wanted(self.next) { len } else { 0 };
+                    wanted_len += if wanted(next) { len } else { 0 };
                 }
-                Err(error) if self.next == first => return Some(Err((first, error))),
+                Err(error) if next == start => return Some(Err((next, error))),
                 // Those before it come first.
                 Err(_) => break,
             }
-            self.next += 1;
+            match end {
+                End::Front => self.blocks.start += 1,
+                End::Back => self.blocks.end -= 1,
+            }
         }
-        (first < nblocks).then(|| Ok(Part { blocks: first..self.next, out: self.take(part_len) }))
+        let blocks = match end {
+            End::Front => start..self.blocks.start,
+            End::Back => self.blocks.end..stop,
+        };
+        (start < stop).then(|| Ok(Part { blocks, out: self.take(end, part_len) }))
     }
 
     /// All blocks that are left.
     fn rest(self) -> Part<'o> {
-        Part { blocks: self.next..self.decoder.plan.nblocks(), out: self.rest }
+        Part { blocks: self.blocks, out: self.rest }
     }
 
     /// The part of the output that belongs to the first block.
     fn first(&mut self) -> Result<&'o mut [u8]> {
         let len = self.decoder.block_len(0)?;
-        self.next = 1;
-        Ok(self.take(len))
+        self.blocks.start = 1;
+        Ok(self.take(End::Front, len))
     }
 
-    fn take(&mut self, len: usize) -> &'o mut [u8] {
-        let (part, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+    fn take(&mut self, end: End, len: usize) -> &'o mut [u8] {
+        let rest = std::mem::take(&mut self.rest);
+        let (part, rest) = match end {
+            End::Front => rest.split_at_mut(len),
+            End::Back => {
+                let (rest, part) = rest.split_at_mut(rest.len() - len);
+                (part, rest)
+            }
+        };
         self.rest = rest;
         part
     }
 
-    fn stop(&mut self) {
-        self.next = self.decoder.plan.nblocks();
+    /// Hands out no more blocks if all that are left come after `failed`. Those before it are still handed out: the failure of the
+    /// lowest is to be told.
+    fn stop_behind(&mut self, failed: usize) {
+        if failed <= self.blocks.start {
+            self.blocks.end = self.blocks.start;
+        }
     }
 }
 
@@ -609,8 +645,8 @@ pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     &mut buffer[..len]
 }
 
-/// Keeps the failure of the lowest block, so that the error does not depend on timing: blocks are handed out in order,
-/// and all that were handed out are finished.
+/// Keeps the failure of the lowest block, so that the error does not depend on timing: those below a block that fails are all
+/// tried.
 pub(super) fn keep_first(kept: &mut Option<(usize, Error)>, found: (usize, Error)) {
     if kept.as_ref().is_none_or(|(index, _)| found.0 < *index) {
         *kept = Some(found);
