@@ -3,6 +3,8 @@
 #[cfg(not(any(feature = "zstd-pure", target_arch = "wasm32")))]
 mod c;
 #[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
+mod noise;
+#[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
 mod pure;
 
 #[cfg(not(any(feature = "zstd-pure", target_arch = "wasm32")))]
