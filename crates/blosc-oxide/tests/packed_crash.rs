@@ -25,6 +25,8 @@ struct Logged {
     memory: MemoryStorage,
     calls: Vec<Call>,
     fails_at: Option<usize>,
+    /// Whether all later calls fail as well.
+    stays_broken: bool,
 }
 
 impl Logged {
@@ -34,7 +36,9 @@ impl Logged {
 
     fn log(&mut self, call: Call) -> io::Result<()> {
         self.calls.push(call);
-        if self.fails_at == Some(self.calls.len() - 1) { Err(io::Error::other("no luck")) } else { Ok(()) }
+        let call = self.calls.len() - 1;
+        let fails = self.fails_at.is_some_and(|at| call == at || self.stays_broken && call > at);
+        if fails { Err(io::Error::other("no luck")) } else { Ok(()) }
     }
 }
 
@@ -51,8 +55,9 @@ impl ReadAt for Logged {
 impl blosc_oxide::Storage for Logged {
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.log(Call::Write(position, bytes.to_vec())) {
-            // A write that fails has done half of its work.
-            self.memory.write_at(position, &bytes[..bytes.len() / 2])?;
+            // A write that fails has done half of its work; what a broken storage has half of in a sector, nobody mends.
+            let done = if self.stays_broken && bytes.len() < SECTOR { 0 } else { bytes.len() / 2 };
+            self.memory.write_at(position, &bytes[..done])?;
             return Err(error);
         }
         self.memory.write_at(position, bytes)
@@ -225,11 +230,38 @@ fn an_error_at_any_call_is_reported_and_keeps_the_former_state() {
             assert_eq!(writer.append(&[1]).unwrap_err().kind(), ErrorKind::Poisoned);
             assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
             drop(writer);
-            let header_failed = matches!(storage.calls[fails_at], Call::Write(0, _));
-            let put_back = usize::from(header_failed);
-            assert_eq!(storage.calls.len(), fails_at + 1 + put_back, "nothing else is written after a failure");
             let found = contents(&PackedSuperChunk::open_in(&storage).unwrap()).unwrap();
-            assert!(found == before || found == after && !header_failed, "call {fails_at}");
+            let is_published = matches!(storage.calls[fails_at], Call::SetLen(_));
+            assert!(found == *if is_published { &after } else { &before }, "call {fails_at}");
+        }
+    }
+}
+
+/// What `blosc append` does with a writer whose commit has failed.
+fn append_or_abandon(storage: &mut Logged) -> Result<()> {
+    let mut writer = PackedWriter::open_in(storage, 4)?;
+    let result = added().iter().try_for_each(|buffer| writer.append(buffer)).and_then(|()| writer.commit());
+    if result.is_err() {
+        writer.abandon();
+    }
+    result
+}
+
+#[test]
+fn a_failed_append_that_is_abandoned_keeps_the_former_content_in_full() {
+    for (bytes, before) in starts() {
+        let mut storage = Logged::new(&bytes);
+        append_or_abandon(&mut storage).unwrap();
+        let (calls, after) = (storage.calls.len(), [&before[..], &added()].concat());
+        for (fails_at, stays_broken) in (0..calls).flat_map(|call| [(call, false), (call, true)]) {
+            let mut storage = Logged { fails_at: Some(fails_at), stays_broken, ..Logged::new(&bytes) };
+            let what = format!("call {fails_at} fails, stays broken: {stays_broken}");
+            assert_eq!(append_or_abandon(&mut storage).unwrap_err().kind(), ErrorKind::Io, "{what}");
+            let packed = PackedSuperChunk::open_in(&storage).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let found = contents(&packed).unwrap_or_else(|error| panic!("{what}: {error}"));
+            // Of a storage that takes no more calls the new header cannot be taken back.
+            let is_published = matches!(storage.calls[fails_at], Call::SetLen(_)) || stays_broken;
+            assert!(found == before || is_published && found == after, "{what}");
         }
     }
 }

@@ -56,16 +56,16 @@ impl Repair {
         let total = Some(size::of_path(&self.file).saturating_mul(times));
         let progress = Progress::start(Task { verb: "repairing", total, compressed: None }, global.shows_progress());
         let repair = if self.file.is_dir() {
-            Frame::repair_directory(progress.reading(FileDirectory::new(&self.file)), options.clone())?
+            Frame::repair_directory(progress.reading(FileDirectory::new(&self.file)), options)?
         } else {
-            Frame::repair(progress.reading(FileStorage::open(&self.file)?), options.clone())?
+            Frame::repair(progress.reading(FileStorage::open(&self.file)?), options)?
         };
         let report = repair.report();
         if report.nchunks == 0 {
             return Err(Failure::data("no chunk was found in it; nothing can be saved"));
         }
         let layout = if self.file.is_dir() { FrameLayout::Sparse } else { FrameLayout::Contiguous };
-        let new = options.with_chunks(repair.options()).layout(layout).durability(Durability::None);
+        let new = repair.frame_options().layout(layout).durability(Durability::None);
         let output = Output::to(&target, self.force)?.like(&self.file);
         Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
         drop(progress);

@@ -27,6 +27,8 @@ pub(super) struct Assembly<S> {
     durability: Durability,
     is_changed: bool,
     is_poisoned: bool,
+    /// Whether the storage has the header that was last published, and no newer one.
+    is_header_known: bool,
 }
 
 impl<S: Storage> Assembly<S> {
@@ -55,6 +57,7 @@ impl<S: Storage> Assembly<S> {
             durability: Durability::default(),
             is_changed: false,
             is_poisoned: false,
+            is_header_known: true,
         }
     }
 
@@ -73,11 +76,14 @@ impl<S: Storage> Assembly<S> {
         self.is_changed && !self.is_poisoned
     }
 
-    /// There is nothing to commit: what has been put stays behind the end, where nothing refers to it.
+    /// Gives up what has been put since the last commit, and reclaims its space. If the storage may have a newer header
+    /// nothing is cut off: that header needs what is there.
     pub(super) fn forget_changes(&mut self) {
         self.is_changed = false;
-        // That bytes which belong to nothing stay is no harm; the next commit cuts them off.
-        let _ = self.cut_to(self.header.cbytes());
+        if self.is_header_known {
+            // Bytes that nothing refers to do no harm; the next commit cuts them off.
+            let _ = self.cut_to(self.header.cbytes());
+        }
     }
 
     /// Adds a special chunk.
@@ -119,16 +125,21 @@ impl<S: Storage> Assembly<S> {
         self.write(self.end, &table)?;
         self.sync()?;
         self.publish(header)?;
-        self.sync()?;
         (self.header, self.end, self.is_changed) = (header, cbytes, false);
         self.cut_to(cbytes)
     }
 
-    /// Writes the header over. If that fails half-way, the former one is put back as far as the storage still can.
+    /// Writes the header over. If that fails, or cannot be made to last, the former one is put back.
     fn publish(&mut self, header: PackedHeader) -> Result<()> {
-        self.write(0, &header.to_bytes()).inspect_err(|_| {
-            let _ = self.storage.write_at(0, &self.header.to_bytes());
-        })
+        let published = self.write(0, &header.to_bytes()).and_then(|()| self.sync());
+        published.inspect_err(|_| self.withdraw())
+    }
+
+    /// Puts the former header back, as far as the storage still can. Only a sync tells that it has arrived; until then
+    /// either of the two may be there after a loss of power, and what both refer to has to stay.
+    fn withdraw(&mut self) {
+        let restored = self.storage.write_at(0, &self.header.to_bytes()).and_then(|()| self.storage.sync());
+        self.is_header_known = restored.is_ok();
     }
 
     /// Takes away what a crash has left behind the end.

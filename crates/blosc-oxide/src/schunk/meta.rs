@@ -144,6 +144,11 @@ impl VlMetalayers {
         self.has_reserved = true;
     }
 
+    /// Whether another program can still extend a frame that has these and one for checksums.
+    pub(crate) fn has_room_for_checksums(&self) -> bool {
+        self.len() < MAX_PORTABLE_VLMETALAYERS || self.is_many
+    }
+
     fn max(&self) -> usize {
         let max = if self.is_many { MAX_VLMETALAYERS } else { MAX_PORTABLE_VLMETALAYERS };
         max - usize::from(self.has_reserved)

@@ -40,7 +40,7 @@ const MIN_CHUNK: usize = 32;
 /// assert!(Frame::from_bytes(bytes.clone()).is_err());
 ///
 /// let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1))?;
-/// let mut repaired = Frame::create_in(MemoryStorage::default(), repair.options())?;
+/// let mut repaired = Frame::create_in(MemoryStorage::default(), repair.frame_options())?;
 /// repair.write_to(&mut repaired)?;
 /// assert_eq!(repaired.bytes(0..13)?, b"worth keeping");
 /// # Ok::<(), blosc_oxide::Error>(())
@@ -323,6 +323,16 @@ impl Repair {
         self.state.options(&self.options.chunks)
     }
 
+    /// The options of a new frame for what was found: those of the frame, and its metalayers of fixed size. These have to
+    /// be there before the first chunk of a [frame that is built](Frame::build). It is without checksums if there are 16
+    /// variable-length metalayers, because the checksums would be one more than other programs take.
+    #[must_use]
+    pub fn frame_options(&self) -> FrameOptions {
+        let has_checksums = self.options.checksums && self.state.vlmetalayers.has_room_for_checksums();
+        let options = self.options.clone().with_chunks(self.options()).checksums(has_checksums);
+        self.state.metalayers.iter().fold(options, |options, (name, content)| options.metalayer(name, content))
+    }
+
     /// The data of a chunk that no index names.
     ///
     /// # Errors
@@ -343,7 +353,9 @@ impl Repair {
     /// more memory than the limits allow.
     pub fn write_to(&self, target: &mut SuperChunk) -> Result<()> {
         for (name, content) in self.state.metalayers.iter() {
-            target.metalayers_mut().add(name, content)?;
+            if target.metalayers().get(name) != Some(content) {
+                target.metalayers_mut().add(name, content)?;
+            }
         }
         target.vlmetalayers_mut().extend(&self.state.vlmetalayers)?;
         for piece in &self.pieces {
