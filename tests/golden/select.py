@@ -5,7 +5,7 @@ usage: select.py WHOLE_SET
 
 Chunks by greedy set cover: a file is taken as long as it shows something that no smaller one has shown. Frames and
 arrays by their size. Run it again when the whole set grows or when `shown_by` learns of a new thing to cover; it rewrites the files and
-the manifests here, but for those of `early` and `extra`.
+the manifests here, but for those of `early`, `old-writers` and `extra`.
 """
 
 import json

@@ -4,7 +4,7 @@ use crate::commands::{
     append, cat, compact, completions, compress, convert, decompress, info, man, meta, repair, tune, verify,
 };
 use crate::size;
-use blosc_oxide::{Limits, Threads};
+use blosc_oxide::{BitshuffleRule, Limits, Threads};
 use clap::{Args, Parser, Subcommand};
 
 /// Where the options that every command has are in its help.
@@ -39,6 +39,9 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "SIZE", default_value = "1G", value_parser = size::parse_memory)]
     #[arg(display_order = BEHIND_OWN)]
     max_memory: usize,
+    /// Read bitshuffled data as C-Blosc2 before 2.0.0.beta.5 wrote it, where the file does not tell
+    #[arg(long, global = true, display_order = BEHIND_OWN)]
+    old_bitshuffle: bool,
     #[arg(skip = true)]
     has_progress: bool,
 }
@@ -47,6 +50,11 @@ impl Global {
     /// What a declared size may make us allocate.
     pub(crate) fn limits(&self) -> Limits {
         Limits::new().max_allocation(self.max_memory)
+    }
+
+    /// The rule of bitshuffle where a file does not tell it.
+    pub(crate) fn bitshuffle(&self) -> BitshuffleRule {
+        if self.old_bitshuffle { BitshuffleRule::Old } else { BitshuffleRule::Current }
     }
 
     /// Where the work is done.

@@ -13,6 +13,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+/// The version of the chunks of C-Blosc 1.x.
+const BLOSC1_VERSION: u8 = 2;
+
 /// Writes a file at `path` with the chunks of another; `false` if they must be compressed anew.
 pub(crate) fn copy(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<bool> {
     let is_frame = matches!(recipe.format, FileFormat::B2frame | FileFormat::Sframe);
@@ -23,7 +26,9 @@ pub(crate) fn copy(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<boo
         Examined::Flat(Source::Frame(frame)) if recipe.format == FileFormat::Chunk && is_one_chunk(frame) => {
             write_file(path, &frame.chunk(0)?)?;
         }
-        Examined::Flat(Source::Chunk(chunk)) if recipe.format == Source::format_of_chunk(chunk) => {
+        Examined::Flat(Source::Chunk(chunk))
+            if recipe.format == Source::format_of_chunk(chunk) && is_portable(chunk) =>
+        {
             write_file(path, &chunk.bytes)?;
         }
         Examined::Flat(Source::Bloscpack(file)) if recipe.format == FileFormat::Blp => {
@@ -81,7 +86,14 @@ fn is_one_chunk(frame: &Frame) -> bool {
 /// Frames hold Blosc2 chunks with data.
 fn fits_frame(chunk: &ChunkFile) -> bool {
     let header = &chunk.header;
-    header.is_extended() && !header.is_lazy() && header.nbytes() > 0 && header.codec().is_built_in()
+    let is_readable = header.codec().is_built_in() && chunk.follows_current_rule();
+    header.is_extended() && !header.is_lazy() && header.nbytes() > 0 && is_readable
+}
+
+/// Whether today's readers of its format read the chunk, and read the same data: C-Blosc 1.x reads version 2 alone, and
+/// C-Blosc2 reads everything else by the current rule of bitshuffle.
+fn is_portable(chunk: &ChunkFile) -> bool {
+    if chunk.header.is_extended() { chunk.follows_current_rule() } else { chunk.header.version() == BLOSC1_VERSION }
 }
 
 fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {

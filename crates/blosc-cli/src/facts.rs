@@ -7,8 +7,8 @@ use crate::metadata;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::bloscpack::{Checksum, ItemOrder, NumpyArray};
 use blosc_oxide::{
-    Bloscpack, Codec, EarlyFrame, Filter, Frame, FrameLayout, FrameVersion, Header, NdArray, PackedSuperChunk,
-    Pipeline, ReadAt, Result, Special, SplitMode, SuperChunk,
+    BitshuffleRule, Bloscpack, Codec, EarlyFrame, Filter, Frame, FrameLayout, FrameVersion, Header, NdArray,
+    PackedSpecial, PackedSuperChunk, Pipeline, ReadAt, Result, Special, SplitMode, SuperChunk,
 };
 
 /// How many chunks have each special value.
@@ -56,6 +56,20 @@ pub(crate) struct Facts {
     pub(crate) has_dict: bool,
     pub(crate) has_vlblocks: bool,
     pub(crate) specials: Specials,
+    /// How many chunks are stored without compression.
+    pub(crate) stored: u64,
+    /// How many chunks hold measurements of a compression instead of data.
+    pub(crate) instrumented: u64,
+    /// How many chunks were written on a big-endian machine.
+    pub(crate) big_endian: u64,
+    /// The byte that parameterises the codec, and the version of its streams, where a chunk tells it.
+    pub(crate) codec_meta: Option<u8>,
+    pub(crate) codec_version: Option<u8>,
+    /// How many chunks may hold other data than what they are read as, and the rule of bitshuffle for that.
+    pub(crate) ambiguous: u64,
+    pub(crate) bitshuffle: BitshuffleRule,
+    /// The special chunks of a packed super-chunk: name, offset, nbytes and cbytes.
+    pub(crate) parts: Vec<(String, u64, u64, u64)>,
     pub(crate) metalayers: Vec<(String, u64)>,
     pub(crate) vlmetalayers: Vec<(String, u64)>,
     pub(crate) metadata: Option<String>,
@@ -80,6 +94,13 @@ pub(crate) struct ChunkFacts {
     pub(crate) codec: Option<Codec>,
     pub(crate) filters: Vec<Filter>,
     pub(crate) special: Option<Special>,
+    pub(crate) is_stored: bool,
+    pub(crate) is_instrumented: bool,
+    pub(crate) is_big_endian: bool,
+    pub(crate) codec_meta: Option<u8>,
+    pub(crate) codec_version: Option<u8>,
+    /// Whether its data depend on a rule of bitshuffle that nothing tells.
+    pub(crate) is_ambiguous: bool,
 }
 
 /// How many times smaller something has become.
@@ -121,6 +142,14 @@ impl Facts {
             has_dict: false,
             has_vlblocks: false,
             specials: Specials::default(),
+            stored: 0,
+            instrumented: 0,
+            big_endian: 0,
+            codec_meta: None,
+            codec_version: None,
+            ambiguous: 0,
+            bitshuffle: BitshuffleRule::default(),
+            parts: Vec::new(),
             metalayers: Vec::new(),
             vlmetalayers: Vec::new(),
             metadata: None,
@@ -143,16 +172,33 @@ impl Facts {
         facts.chunksize = Some(facts.nbytes);
         facts.nchunks = 1;
         facts.specials.count(header.special());
+        facts.count(header);
+        facts.ambiguous = header.is_bitshuffle_ambiguous().into();
+        facts.bitshuffle = header.bitshuffle_rule().unwrap_or(chunk.bitshuffle);
         facts
+    }
+
+    /// Counts what is special about a chunk.
+    fn count(&mut self, header: &Header) {
+        self.stored += u64::from(is_stored(header));
+        self.instrumented += u64::from(header.is_instrumented());
+        self.big_endian += u64::from(header.is_big_endian());
+        if !has_no_streams(header) {
+            self.codec_meta.get_or_insert(header.codec_meta());
+            self.codec_version.get_or_insert(header.codec_version());
+        }
     }
 
     /// What a chunk says that its container does not.
     fn take_header(&mut self, header: &Header) {
         self.typesize = header.typesize();
         self.blocksize = (!header.has_vlblocks()).then_some(header.blocksize() as u64);
-        self.codec = Some(header.codec());
         self.filters = known(header.pipeline());
-        self.split = Some(if header.is_split() { SplitMode::Always } else { SplitMode::Never });
+        // Special values are neither compressed nor split.
+        if header.special().is_none() {
+            self.codec = Some(header.codec());
+            self.split = Some(if header.is_split() { SplitMode::Always } else { SplitMode::Never });
+        }
         self.has_dict = header.has_dict();
         self.has_vlblocks = header.has_vlblocks();
     }
@@ -190,8 +236,14 @@ impl Facts {
         self.has_vlblocks = sc.has_vlblocks();
         self.blocksize = sc.blocksize().map(|size| size as u64);
         for index in 0..sc.nchunks() {
-            self.specials.count(sc.chunk_special(index)?);
+            let header = sc.chunk_header(index)?;
+            self.specials.count(header.map_or_else(|| sc.chunk_special(index), |header| Ok(header.special()))?);
+            if let Some(header) = header {
+                self.count(&header);
+            }
+            self.ambiguous += u64::from(sc.is_bitshuffle_ambiguous(index)?);
         }
+        self.bitshuffle = sc.bitshuffle_rule();
         if self.blocksize.is_none() && !self.has_vlblocks {
             let header = (0..sc.nchunks()).find_map(|index| sc.chunk_header(index).transpose()).transpose()?;
             self.blocksize = header.map(|header| header.blocksize() as u64);
@@ -233,12 +285,18 @@ impl Facts {
                 facts.chunksize = Some(chunk.nbytes() as u64);
             }
             facts.cbytes += chunk.cbytes() as u64;
+            facts.count(&chunk);
         }
         facts.nbytes = packed.nbytes()?;
+        for kind in PackedSpecial::ALL {
+            if let Some((offset, chunk)) = packed.special_header(kind)? {
+                facts.parts.push((kind.to_string(), offset, chunk.nbytes() as u64, chunk.cbytes() as u64));
+            }
+        }
         facts.codec = Some(header.codec());
         facts.level = Some(header.level().into());
         facts.filters = header.filters().iter().collect();
-        for kind in [blosc_oxide::PackedSpecial::Metadata, blosc_oxide::PackedSpecial::UserData] {
+        for kind in [PackedSpecial::Metadata, PackedSpecial::UserData] {
             if let Some(content) = packed.special(kind)? {
                 facts.metalayers.push((kind.to_string(), content.len() as u64));
             }
@@ -257,6 +315,7 @@ impl Facts {
                 facts.take_header(&chunk);
             }
             facts.cbytes += chunk.cbytes() as u64;
+            facts.count(&chunk);
         }
         facts.chunksize = header.chunk_size().map(|size| size as u64);
         facts.checksum = (header.checksum() != Checksum::None).then(|| header.checksum().name().to_owned());
@@ -305,12 +364,19 @@ impl Facts {
             ("blocksize", self.blocksize.into()),
             ("nchunks", self.nchunks.into()),
             ("codec", self.codec.map(|codec| codec.to_string()).into()),
+            ("codec_meta", self.codec_meta.map(u64::from).into()),
+            ("codec_version", self.codec_version.map(u64::from).into()),
             ("level", self.level.into()),
             ("filters", names(&self.filters).into()),
             ("split", self.split.map(split_name).into()),
             ("dict", self.has_dict.into()),
             ("vlblocks", self.has_vlblocks.into()),
             ("special_chunks", Json::Object(self.specials.named().map(|(name, count)| (name, count.into())).into())),
+            ("stored_chunks", self.stored.into()),
+            ("instrumented_chunks", self.instrumented.into()),
+            ("big_endian_chunks", self.big_endian.into()),
+            ("ambiguous_chunks", self.ambiguous.into()),
+            ("parts", Json::List(self.parts.iter().map(part_json).collect())),
             ("metalayers", layers(&self.metalayers)),
             ("vlmetalayers", layers(&self.vlmetalayers)),
             ("metadata", self.metadata.clone().into()),
@@ -333,9 +399,15 @@ impl ChunkFacts {
             nbytes: header.nbytes() as u64,
             cbytes: header.cbytes() as u64,
             blocksize: (!header.has_vlblocks()).then_some(header.blocksize() as u64),
-            codec: Some(header.codec()),
+            codec: header.special().is_none().then(|| header.codec()),
             filters: known(header.pipeline()),
             special: header.special(),
+            is_stored: is_stored(header),
+            is_instrumented: header.is_instrumented(),
+            is_big_endian: header.is_big_endian(),
+            codec_meta: (!has_no_streams(header)).then(|| header.codec_meta()),
+            codec_version: (!has_no_streams(header)).then(|| header.codec_version()),
+            is_ambiguous: false,
         }
     }
 
@@ -351,6 +423,12 @@ impl ChunkFacts {
             ("codec", self.codec.map(|codec| codec.to_string()).into()),
             ("filters", names(&self.filters).into()),
             ("special", self.special.map(special_name).into()),
+            ("stored", self.is_stored.into()),
+            ("instrumented", self.is_instrumented.into()),
+            ("big_endian", self.is_big_endian.into()),
+            ("codec_meta", self.codec_meta.map(u64::from).into()),
+            ("codec_version", self.codec_version.map(u64::from).into()),
+            ("ambiguous", self.is_ambiguous.into()),
         ])
     }
 }
@@ -371,8 +449,13 @@ impl Examined {
         match self {
             Self::Array(array) => chunk_of(array.super_chunk(), place),
             Self::Flat(Source::Frame(frame)) => chunk_of(frame, place),
-            Self::Flat(Source::Chunk(chunk)) => Ok(ChunkFacts::of_header(0, Some(0), &chunk.header)),
-            Self::Flat(Source::Packed(packed)) => Ok(ChunkFacts::of_header(index, None, &packed.chunk_header(place)?)),
+            Self::Flat(Source::Chunk(chunk)) => {
+                let is_ambiguous = chunk.header.is_bitshuffle_ambiguous();
+                Ok(ChunkFacts { is_ambiguous, ..ChunkFacts::of_header(0, Some(0), &chunk.header) })
+            }
+            Self::Flat(Source::Packed(packed)) => {
+                Ok(ChunkFacts::of_header(index, Some(packed.chunk_position(place)?), &packed.chunk_header(place)?))
+            }
             Self::Flat(Source::Bloscpack(file)) => {
                 Ok(ChunkFacts::of_header(index, Some(file.chunk_position(index)?), &file.chunk_header(index)?))
             }
@@ -383,7 +466,8 @@ impl Examined {
 fn chunk_of(sc: &SuperChunk, index: usize) -> Result<ChunkFacts> {
     let offset = sc.chunk_position(index)?;
     if let Some(header) = sc.chunk_header(index)? {
-        return Ok(ChunkFacts::of_header(index as u64, offset, &header));
+        let is_ambiguous = sc.is_bitshuffle_ambiguous(index)?;
+        return Ok(ChunkFacts { is_ambiguous, ..ChunkFacts::of_header(index as u64, offset, &header) });
     }
     Ok(ChunkFacts {
         index: index as u64,
@@ -394,7 +478,52 @@ fn chunk_of(sc: &SuperChunk, index: usize) -> Result<ChunkFacts> {
         codec: None,
         filters: Vec::new(),
         special: sc.chunk_special(index)?,
+        is_stored: false,
+        is_instrumented: false,
+        is_big_endian: false,
+        codec_meta: None,
+        codec_version: None,
+        is_ambiguous: false,
     })
+}
+
+/// Whether the data of a chunk are stored as they are.
+fn is_stored(header: &Header) -> bool {
+    header.is_memcpyed() && header.special().is_none()
+}
+
+/// Whether no codec has a part in a chunk.
+fn has_no_streams(header: &Header) -> bool {
+    header.is_memcpyed() || header.special().is_some()
+}
+
+fn part_json((name, offset, nbytes, cbytes): &(String, u64, u64, u64)) -> Json {
+    Json::Object(vec![
+        ("name", name.as_str().into()),
+        ("offset", (*offset).into()),
+        ("nbytes", (*nbytes).into()),
+        ("cbytes", (*cbytes).into()),
+    ])
+}
+
+/// How many chunks of `sc` nothing tells the rule of bitshuffle of. Those that cannot be read count as none.
+pub(crate) fn ambiguous_chunks(sc: &SuperChunk) -> u64 {
+    (0..sc.nchunks()).filter(|&index| sc.is_bitshuffle_ambiguous(index).unwrap_or(false)).count() as u64
+}
+
+/// What there is to say of chunks that may hold other data than what they are read as.
+pub(crate) fn ambiguity(chunks: &str, rule: BitshuffleRule) -> String {
+    let (by, advice) = match rule {
+        BitshuffleRule::Current => (
+            "as 2.0.0.beta.5 and later write it",
+            "if an earlier beta has written the file, read it with --old-bitshuffle",
+        ),
+        BitshuffleRule::Old => (
+            "as releases before 2.0.0.beta.5 wrote it",
+            "if a later one has written the file, read it without --old-bitshuffle",
+        ),
+    };
+    format!("bitshuffle is ambiguous in {chunks}, read {by}; {advice}")
 }
 
 /// The name of a special value.

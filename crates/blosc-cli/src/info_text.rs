@@ -1,7 +1,7 @@
 //! What is known about a file, for people to read.
 
 use crate::encoding::split_name;
-use crate::facts::{ChunkFacts, Examined, Facts, names, ratio, special_name};
+use crate::facts::{ChunkFacts, Examined, Facts, ambiguity, names, ratio, special_name};
 use crate::size;
 use crate::terminal::printable;
 use blosc_oxide::Result;
@@ -41,12 +41,21 @@ fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
     if let Some(codec) = facts.codec {
         let level = facts.level.map_or_else(String::new, |level| format!(", level {level}"));
         let dict = if facts.has_dict { ", with dictionaries" } else { "" };
-        lines.push(("codec", format!("{codec}{level}{dict}")));
+        let meta = facts.codec_meta.filter(|&meta| meta > 0).map_or_else(String::new, |meta| format!(", meta {meta}"));
+        let version = facts.codec_version.filter(|&version| version != 1);
+        let version = version.map_or_else(String::new, |version| format!(", version {version}"));
+        lines.push(("codec", format!("{codec}{level}{meta}{version}{dict}")));
     }
     let filters = names(&facts.filters);
     lines.push(("filters", if filters.is_empty() { "none".to_owned() } else { filters.join(", ") }));
     if let Some(split) = facts.split {
         lines.push(("split", split_name(split).to_owned()));
+    }
+    if facts.ambiguous > 0 {
+        lines.push(("ambiguous", ambiguity(&format!("{} of the chunks", facts.ambiguous), facts.bitshuffle)));
+    }
+    for (name, offset, nbytes, cbytes) in &facts.parts {
+        lines.push(("part", format!("{name}: {nbytes} bytes, {cbytes} compressed, at byte {offset}")));
     }
     lines.push(("checksum", facts.checksum.clone().unwrap_or_else(|| "none".to_owned())));
     for (label, layers) in [("metalayers", &facts.metalayers), ("vlmetalayers", &facts.vlmetalayers)] {
@@ -94,6 +103,10 @@ fn chunks_line(facts: &Facts) -> String {
     for (name, count) in facts.specials.named().into_iter().filter(|(_, count)| *count > 0) {
         let _ = write!(line, ", {count} of {name}");
     }
+    let kinds = [("stored", facts.stored), ("instrumented", facts.instrumented), ("big-endian", facts.big_endian)];
+    for (name, count) in kinds.into_iter().filter(|(_, count)| *count > 0) {
+        let _ = write!(line, ", {count} {name}");
+    }
     line
 }
 
@@ -111,7 +124,15 @@ pub(crate) fn chunk_line(chunk: &ChunkFacts) -> String {
     let codec = chunk.codec.map_or_else(|| "-".to_owned(), |codec| codec.to_string());
     let filters = names(&chunk.filters);
     let filters = if filters.is_empty() { "-".to_owned() } else { filters.join(",") };
-    let special = chunk.special.map_or("-", special_name);
+    let kinds = [
+        (chunk.is_stored, "stored"),
+        (chunk.is_instrumented, "instrumented"),
+        (chunk.is_big_endian, "big-endian"),
+        (chunk.is_ambiguous, "ambiguous"),
+    ];
+    let kinds = kinds.into_iter().filter(|(is_so, _)| *is_so).map(|(_, name)| name);
+    let special: Vec<&str> = chunk.special.map(special_name).into_iter().chain(kinds).collect();
+    let special = if special.is_empty() { "-".to_owned() } else { special.join(",") };
     let index = chunk.index;
     format!(
         "  {index:>8} {offset:>12} {:>11} {:>11} {ratio:>8}  {codec:<8} {filters:<20} {special}",

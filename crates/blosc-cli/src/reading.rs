@@ -83,7 +83,8 @@ impl From<Examined> for Plain {
 
 impl ChunkFile {
     fn decompressor(&self) -> Decompressor {
-        Decompressor::new().with_limits(self.limits).with_threads(self.threads.clone())
+        let decompressor = Decompressor::new().with_limits(self.limits).with_threads(self.threads.clone());
+        decompressor.with_bitshuffle(self.bitshuffle)
     }
 
     /// All of its data.

@@ -6,8 +6,8 @@ use crate::format::{self, FileFormat};
 use crate::input::{self, Bytes};
 use blosc_oxide::bloscpack::ReadOptions;
 use blosc_oxide::{
-    Bloscpack, Chunk, Container, Directory, FileDirectory, Frame, FrameOptions, Header, Limits, NdArray, Options,
-    PackedSuperChunk, ReadAt, Threads,
+    BitshuffleRule, Bloscpack, Chunk, Container, Directory, FileDirectory, Frame, FrameOptions, Header, Limits,
+    NdArray, Options, PackedSuperChunk, ReadAt, Threads,
 };
 use std::path::Path;
 
@@ -31,6 +31,8 @@ pub(crate) struct ChunkFile {
     pub(crate) header: Header,
     pub(crate) limits: Limits,
     pub(crate) threads: Threads,
+    /// The rule of bitshuffle that it is read by, if it does not tell it.
+    pub(crate) bitshuffle: BitshuffleRule,
 }
 
 /// How files are opened.
@@ -38,13 +40,14 @@ pub(crate) struct ChunkFile {
 pub(crate) struct Opening {
     limits: Limits,
     threads: Threads,
+    bitshuffle: BitshuffleRule,
     offset: u64,
 }
 
 impl Opening {
     /// As the options say.
     pub(crate) fn new(global: &Global) -> Self {
-        Self { limits: global.limits(), threads: global.threads(), offset: 0 }
+        Self { limits: global.limits(), threads: global.threads(), bitshuffle: global.bitshuffle(), offset: 0 }
     }
 
     /// The same for something that starts at `offset` of a larger file.
@@ -106,12 +109,14 @@ impl Opening {
         if !header.is_lazy() {
             Chunk::parse(&chunk)?;
         }
-        Ok(ChunkFile { bytes: chunk, header, limits: self.limits, threads: self.threads.clone() })
+        let (limits, threads, bitshuffle) = (self.limits, self.threads.clone(), self.bitshuffle);
+        Ok(ChunkFile { bytes: chunk, header, limits, threads, bitshuffle })
     }
 
     /// How frames are opened.
     pub(crate) fn frame_options(&self) -> FrameOptions {
-        FrameOptions::new(Options::new(1).threads(self.threads.clone())).limits(self.limits)
+        let options = FrameOptions::new(Options::new(1).threads(self.threads.clone()));
+        options.limits(self.limits).bitshuffle(self.bitshuffle)
     }
 
     fn part(&self, bytes: Bytes) -> Bytes {
@@ -132,6 +137,14 @@ fn unknown(place: &str, offset: u64) -> Failure {
         _ => "is it compressed at all?",
     };
     Failure::data(format!("{place}: there is no Blosc chunk, frame or Bloscpack file{at}; {advice}"))
+}
+
+impl ChunkFile {
+    /// Whether its bytes are the same data for whoever reads them by the current rule of bitshuffle.
+    pub(crate) fn follows_current_rule(&self) -> bool {
+        let rule = self.header.bitshuffle_rule().unwrap_or(self.bitshuffle);
+        rule == BitshuffleRule::Current || !self.header.has_ragged_bitshuffle()
+    }
 }
 
 impl Source {

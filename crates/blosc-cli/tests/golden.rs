@@ -95,9 +95,14 @@ fn check_chunk(name: &str, facts: &Value, info: &Value) {
     for key in ["version", "typesize", "nbytes", "cbytes"] {
         assert_eq!(info[key], facts[key], "{name}: {key}");
     }
-    let codec = info["codec"].as_str().unwrap().replace("lz4hc", "lz4");
+    let is_special = facts["special"].as_u64() > Some(0);
+    assert_eq!((info["codec"].is_null(), info["split"].is_null()), (is_special, is_special), "{name}");
+    let codec = info["codec"].as_str().unwrap_or_default().replace("lz4hc", "lz4");
+    let is_stored = facts["memcpyed"] == true && !is_special;
+    assert_eq!(info["stored_chunks"].as_u64(), Some(u64::from(is_stored)), "{name}");
     // What is only stored is in no codec's format.
     if facts["memcpyed"] == false
+        && !is_special
         && facts["codec_format"].as_str().is_some_and(|format| !format.starts_with("udcodec"))
         && facts["udcodec"].as_u64().is_none_or(|id| id <= 5)
     {

@@ -95,7 +95,7 @@ pub use codec::{Codec, CodecContext, CodecPlugin};
 pub use container::Container;
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
-pub use filter::{Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
+pub use filter::{BitshuffleRule, Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
 pub use frame::{
     Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, FrameVersion, LooseChunk, Repair, RepairReport,
     RepairUnknown, RepairedBy, Verification,

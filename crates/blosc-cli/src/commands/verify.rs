@@ -1,6 +1,7 @@
 //! `blosc verify`
 
 use crate::cli::Global;
+use crate::facts::{ambiguity, ambiguous_chunks};
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::input;
 use crate::output;
@@ -35,6 +36,8 @@ struct Found {
     damaged: usize,
     /// What is wrong with the first of them.
     damage: Vec<String>,
+    /// How many chunks are good, but may hold other data.
+    ambiguous: u64,
     /// Why something could not be examined, which may be good.
     obstacle: Option<Error>,
 }
@@ -87,7 +90,13 @@ fn verify(path: &Path, global: &Global) -> Outcome {
         found.obstacle.map_or(Ok(()), Err).in_data(&place)?;
         if !global.quiet {
             let (chunks, nbytes) = (counted(found.nchunks, "chunk"), size::display(found.nbytes));
-            writeln!(output::stdout()?, "{}: good, {chunks}, {nbytes}, {}", printable(&place), found.checksums)?;
+            let checksums = &found.checksums;
+            let mut out = output::stdout()?;
+            writeln!(out, "{}: good, {chunks}, {nbytes}, {checksums}", printable(&place))?;
+            if found.ambiguous > 0 {
+                let ambiguity = ambiguity(&counted(found.ambiguous, "chunk"), global.bitshuffle());
+                writeln!(out, "{}: {ambiguity}", printable(&place))?;
+            }
         }
         return Ok(());
     }
@@ -105,16 +114,17 @@ fn verify(path: &Path, global: &Global) -> Outcome {
 fn examine(source: Source) -> blosc_oxide::Result<Found> {
     match source.into_array()? {
         Ok(mut array) => {
-            let nbytes = array.nbytes();
-            Ok(of_verification(array.verify()?, nbytes))
+            let (nbytes, ambiguous) = (array.nbytes(), ambiguous_chunks(array.super_chunk()));
+            Ok(of_verification(array.verify()?, nbytes, ambiguous))
         }
         Err(Source::Frame(mut frame)) => {
-            let nbytes = frame.nbytes();
-            Ok(of_verification(frame.verify()?, nbytes))
+            let (nbytes, ambiguous) = (frame.nbytes(), ambiguous_chunks(&frame));
+            Ok(of_verification(frame.verify()?, nbytes, ambiguous))
         }
         Err(Source::Chunk(chunk)) => {
             let nbytes = chunk.decompress()?.len() as u64;
-            Ok(Found { nchunks: 1, nbytes, checksums: "no checksums".to_owned(), ..Found::default() })
+            let ambiguous = chunk.header.is_bitshuffle_ambiguous().into();
+            Ok(Found { nchunks: 1, nbytes, checksums: "no checksums".to_owned(), ambiguous, ..Found::default() })
         }
         Err(Source::Packed(packed)) => examine_packed(&packed),
         Err(Source::Bloscpack(file)) => examine_bloscpack(&file),
@@ -126,14 +136,14 @@ fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn of_verification(found: Verification, nbytes: u64) -> Found {
+fn of_verification(found: Verification, nbytes: u64, ambiguous: u64) -> Found {
     let checksums = match found.checksums {
         0 => "no checksums".to_owned(),
         count => counted(count as u64, "checksum"),
     };
     let damage = found.damage.iter().map(|damage| damage.error.to_string()).collect();
     let obstacle = found.obstacle;
-    Found { nchunks: found.chunks as u64, nbytes, checksums, damaged: found.damaged, damage, obstacle }
+    Found { nchunks: found.chunks as u64, nbytes, checksums, damaged: found.damaged, damage, ambiguous, obstacle }
 }
 
 fn examine_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> blosc_oxide::Result<Found> {

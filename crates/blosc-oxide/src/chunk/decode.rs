@@ -1,6 +1,6 @@
 //! From a chunk to its data.
 
-use super::header::{Header, VERSION_BLOSC1};
+use super::header::Header;
 use super::plan::{Block, Plan, Stream};
 use super::plugins::Plugins;
 use super::special;
@@ -8,7 +8,7 @@ use super::view::Chunk;
 use crate::codec::{Codec, CodecContext, CodecPlugin, DecodeDict, DecodeState, Decoding, missing};
 use crate::error::{Error, Result, bail};
 use crate::exec::{Threads, fill_parts, lock, part_len};
-use crate::filter::{BlockPlace, Element, Stages};
+use crate::filter::{BitshuffleRule, BlockPlace, Element, Stages};
 use crate::limits::Limits;
 use blosc_kernels::copy::copy;
 use std::ops::Range;
@@ -35,6 +35,8 @@ pub struct Decompressor {
     plugins: Plugins,
     /// The true size of items, where a header has no room for it.
     item: Option<usize>,
+    /// The rule of bitshuffle, where a header does not tell.
+    bitshuffle: BitshuffleRule,
     workers: Vec<Mutex<Scratch>>,
     /// The first block, for filters that refer to it.
     first: Vec<u8>,
@@ -64,6 +66,7 @@ impl Decompressor {
             limits: Limits::new(),
             plugins: Plugins::new(),
             item: None,
+            bitshuffle: BitshuffleRule::default(),
             workers: Vec::new(),
             first: Vec::new(),
         }
@@ -87,6 +90,14 @@ impl Decompressor {
     #[must_use]
     pub fn with_plugins(mut self, plugins: Plugins) -> Self {
         self.plugins = plugins;
+        self
+    }
+
+    /// Sets the rule of bitshuffle for chunks that do not tell it, which are those of version 4. See
+    /// [`Header::is_bitshuffle_ambiguous`].
+    #[must_use]
+    pub fn with_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
+        self.bitshuffle = rule;
         self
     }
 
@@ -160,7 +171,7 @@ impl Decompressor {
         wanted: &(dyn Fn(usize) -> bool + Sync),
         out: &mut [u8],
     ) -> Result<()> {
-        let Self { threads, limits, plugins, item, workers, first } = self;
+        let Self { threads, limits, plugins, item, bitshuffle, workers, first } = self;
         let plan = chunk.plan()?;
         if plan.nblocks() == 0 {
             return Ok(());
@@ -168,7 +179,7 @@ impl Decompressor {
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
         let mut stages = Stages::none();
-        set_stages(&mut stages, chunk.header(), plugins, *item)?;
+        set_stages(&mut stages, chunk.header(), plugins, *item, *bitshuffle)?;
         let plugin = codec_plugin(chunk.header().codec(), plugins)?;
         let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref());
         grow(workers, 1);
@@ -227,12 +238,12 @@ impl Decompressor {
         blocks: impl Iterator<Item = usize>,
         mut use_block: impl FnMut(usize, BlockSource<'_, '_>) -> Result<()>,
     ) -> Result<()> {
-        let Self { limits, plugins, item, workers, first, .. } = self;
+        let Self { limits, plugins, item, bitshuffle, workers, first, .. } = self;
         let plan = chunk.plan()?;
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
         let mut stages = Stages::none();
-        set_stages(&mut stages, chunk.header(), plugins, *item)?;
+        set_stages(&mut stages, chunk.header(), plugins, *item, *bitshuffle)?;
         let plugin = codec_plugin(chunk.header().codec(), plugins)?;
         let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref());
         grow(workers, 1);
@@ -557,13 +568,19 @@ fn decode_stream(stream: Stream<'_>, out: &mut [u8], codec: &mut DecodeState, ho
 
 /// Finds out what the filters of a chunk have to undo.
 #[inline]
-fn set_stages<'p>(stages: &mut Stages<'p>, header: &Header, plugins: &'p Plugins, item: Option<usize>) -> Result<()> {
+fn set_stages<'p>(
+    stages: &mut Stages<'p>,
+    header: &Header,
+    plugins: &'p Plugins,
+    item: Option<usize>,
+    untold: BitshuffleRule,
+) -> Result<()> {
     if header.is_instrumented() {
         return Ok(());
     }
     let typesize = header.typesize();
     let item = if typesize == 1 { item.unwrap_or(1) } else { typesize };
-    let element = Element { typesize, item, blosc1_bitshuffle: header.version() == VERSION_BLOSC1 };
+    let element = Element { typesize, item, bitshuffle: header.bitshuffle_rule().unwrap_or(untold) };
     stages.set_for_decoding(header.pipeline_ref(), element, &plugins.filters)
 }
 

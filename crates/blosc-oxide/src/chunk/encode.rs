@@ -6,7 +6,7 @@
 use super::assembly::Buffers;
 use super::decode::room;
 use super::dict;
-use super::header::{BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, VERSION_BLOSC1, flag, flag2};
+use super::header::{BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, MAX_NBYTES, Special, flag, flag2};
 use super::options::{Format, Options};
 use super::packer::Packer;
 use super::reuse::{Changed, Reuse};
@@ -451,7 +451,7 @@ pub(super) fn stages(options: &Options) -> Result<Stages<'_>> {
     let element = Element {
         typesize: stored_typesize(options.typesize),
         item: options.typesize,
-        blosc1_bitshuffle: options.version() == VERSION_BLOSC1,
+        bitshuffle: options.bitshuffle_rule(),
     };
     Stages::for_encoding(&options.pipeline, element, &options.plugins.filters)
 }

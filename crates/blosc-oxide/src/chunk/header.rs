@@ -172,8 +172,9 @@ impl Extension {
             bail!(Truncated, "chunk header: {BLOSC2_LEN} bytes needed, {} given", bytes.len());
         };
         let [f0, f1, f2, f3, f4, f5, codec, codec_meta, m0, m1, m2, m3, m4, m5, flags2, blosc2_flags] = extension;
-        // The alphas had five slots; what stands in the sixth is not a filter.
-        let (f5, m5) = if version == VERSION_FIVE_FILTERS { (0, 0) } else { (f5, m5) };
+        // The alphas had five slots for filters, no codec and no second flags here, and did not set those bytes.
+        let [f5, codec, codec_meta, m5, flags2] =
+            if version == VERSION_FIVE_FILTERS { [0; 5] } else { [f5, codec, codec_meta, m5, flags2] };
         let pipeline = Pipeline::from_slots([f0, f1, f2, f3, f4, f5], [m0, m1, m2, m3, m4, m5]);
         Ok(Self { pipeline, codec, codec_meta, flags2, blosc2_flags })
     }

@@ -5,7 +5,7 @@ use super::plugins::Plugins;
 use crate::codec::{Codec, missing};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
-use crate::filter::{Filter, MAX_FILTERS, Pipeline, id as filter_id};
+use crate::filter::{BitshuffleRule, Filter, MAX_FILTERS, Pipeline, id as filter_id};
 
 /// Which family of chunk is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -35,7 +35,8 @@ pub enum SplitMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Era {
     Alpha,
-    Beta,
+    /// With the rule of bitshuffle that its readers have.
+    Beta(BitshuffleRule),
     Release,
 }
 
@@ -163,8 +164,8 @@ impl Options {
         self
     }
 
-    /// Makes Blosc1 chunks those that the first alphas of C-Blosc2 wrote: version 3, and the bit shuffle of today. They
-    /// exist in packed super-chunks only, so [`Format`] does not offer them.
+    /// Makes Blosc1 chunks those that the first alphas of C-Blosc2 wrote: version 3, with the old rule of
+    /// bitshuffle. They exist in packed super-chunks only, so [`Format`] does not offer them.
     #[must_use]
     pub(crate) fn alpha(mut self, alpha: bool) -> Self {
         self.era = if alpha { Era::Alpha } else { Era::Release };
@@ -172,10 +173,11 @@ impl Options {
     }
 
     /// Makes Blosc2 chunks those that the betas of C-Blosc2 wrote: version 4, without special values and without short
-    /// forms of repeated bytes, which those did not read. They exist in early frames only.
+    /// forms of repeated bytes, which those did not read. They exist in early frames only. The rule of bitshuffle is that
+    /// of the release they are for.
     #[must_use]
-    pub(crate) fn beta(mut self) -> Self {
-        self.era = Era::Beta;
+    pub(crate) fn beta(mut self, bitshuffle: BitshuffleRule) -> Self {
+        self.era = Era::Beta(bitshuffle);
         self
     }
 
@@ -259,8 +261,17 @@ impl Options {
         match self.format {
             Format::Blosc1 if self.era == Era::Alpha => VERSION_FIVE_FILTERS,
             Format::Blosc1 => VERSION_BLOSC1,
-            Format::Blosc2 if self.era == Era::Beta => VERSION_BETA,
+            Format::Blosc2 if matches!(self.era, Era::Beta(_)) => VERSION_BETA,
             Format::Blosc2 => VERSION_BLOSC2,
+        }
+    }
+
+    /// The rule of bitshuffle that readers of the chunk have.
+    pub(super) fn bitshuffle_rule(&self) -> BitshuffleRule {
+        match (self.format, self.era) {
+            (Format::Blosc1, _) => BitshuffleRule::Old,
+            (Format::Blosc2, Era::Beta(rule)) => rule,
+            (Format::Blosc2, _) => BitshuffleRule::Current,
         }
     }
 

@@ -34,6 +34,7 @@ impl<'a> Reuse<'a> {
             && layout.nbytes >= layout.min_buffer
             && (header.codec(), header.codec_meta()) == (options.codec, options.codec_meta)
             && (header.pipeline(), header.typesize()) == (options.pipeline, layout.typesize)
+            && header.bitshuffle_rule() == Some(options.bitshuffle_rule())
             && (header.blocksize(), header.is_split()) == (layout.blocksize, layout.split);
         if !(is_compressed && is_independent && is_same_kind) {
             return None;

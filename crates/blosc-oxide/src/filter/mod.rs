@@ -9,6 +9,8 @@ mod shuffle;
 mod stage;
 mod truncate;
 
+pub use bitshuffle::BitshuffleRule;
+pub(crate) use bitshuffle::is_ragged;
 pub use pipeline::{MAX_FILTERS, Pipeline};
 pub(crate) use plugin::FilterRegistry;
 pub use plugin::{FilterContext, FilterPlugin};

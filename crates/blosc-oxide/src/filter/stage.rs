@@ -1,7 +1,7 @@
 //! A pipeline resolved for one chunk: filters with nothing left to look up, and none that does nothing.
 
 use super::plugin::{FilterContext, FilterPlugin, FilterRegistry};
-use super::{Filter, MAX_FILTERS, Pipeline, bitshuffle, bytedelta, delta, id, shuffle, truncate};
+use super::{BitshuffleRule, Filter, MAX_FILTERS, Pipeline, bitshuffle, bytedelta, delta, id, shuffle, truncate};
 use crate::error::{Error, Result, error};
 
 /// What filters need to know of the items they work on.
@@ -11,8 +11,8 @@ pub(crate) struct Element {
     pub(crate) typesize: usize,
     /// The true size of an item, where it is known: bytedelta goes by that.
     pub(crate) item: usize,
-    /// Whether the bit shuffle follows the rule of chunk version 2.
-    pub(crate) blosc1_bitshuffle: bool,
+    /// Which blocks the bit shuffle transposes.
+    pub(crate) bitshuffle: BitshuffleRule,
 }
 
 /// Where in its chunk a block is, for the filter that refers to another block.
@@ -34,7 +34,7 @@ enum Stage {
     },
     BitShuffle {
         typesize: usize,
-        all_or_nothing: bool,
+        rule: BitshuffleRule,
     },
     Delta {
         unit: usize,
@@ -180,7 +180,7 @@ impl<'p> Stages<'p> {
     fn apply(&self, stage: Stage, place: BlockPlace<'_>, src: &[u8], dst: &mut [u8]) -> Result<()> {
         match stage {
             Stage::Shuffle { group } => shuffle::forward(group, src, dst),
-            Stage::BitShuffle { typesize, all_or_nothing } => bitshuffle::forward(typesize, all_or_nothing, src, dst),
+            Stage::BitShuffle { typesize, rule } => bitshuffle::forward(typesize, rule, src, dst),
             Stage::Delta { unit } => delta::forward(unit, place, src, dst),
             Stage::Truncate { typesize, zeroed } => truncate::forward(typesize, zeroed, src, dst),
             Stage::ByteDelta { planes, restarting } => bytedelta::forward(planes, restarting, src, dst),
@@ -196,7 +196,7 @@ impl<'p> Stages<'p> {
     fn undo(&self, stage: Stage, src: &[u8], dst: &mut [u8]) -> Result<()> {
         match stage {
             Stage::Shuffle { group } => shuffle::backward(group, src, dst),
-            Stage::BitShuffle { typesize, all_or_nothing } => bitshuffle::backward(typesize, all_or_nothing, src, dst),
+            Stage::BitShuffle { typesize, rule } => bitshuffle::backward(typesize, rule, src, dst),
             Stage::ByteDelta { planes, restarting } => bytedelta::backward(planes, restarting, src, dst),
             Stage::Plugin { id, meta, typesize } => {
                 return self.plugin(id)?.backward(src, dst, FilterContext { meta, typesize });
@@ -232,7 +232,7 @@ fn reversible_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistr
     Ok(match id {
         id::SHUFFLE if group == 1 => Stage::Nothing,
         id::SHUFFLE => Stage::Shuffle { group },
-        id::BITSHUFFLE => Stage::BitShuffle { typesize, all_or_nothing: element.blosc1_bitshuffle },
+        id::BITSHUFFLE => Stage::BitShuffle { typesize, rule: element.bitshuffle },
         id::DELTA => Stage::Delta { unit: delta::unit(typesize) },
         id::BYTEDELTA | id::BYTEDELTA_RESTARTING => {
             let planes = if meta == 0 { element.item } else { group };

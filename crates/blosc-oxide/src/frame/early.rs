@@ -15,7 +15,7 @@ use crate::bytes::msgpack::{Reader, marker};
 use crate::chunk::SplitMode;
 use crate::codec::Codec;
 use crate::error::{Result, bail};
-use crate::filter::{MAX_FILTERS, Pipeline};
+use crate::filter::{BitshuffleRule, MAX_FILTERS, Pipeline};
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 
 /// An array of eleven elements: no metalayers.
@@ -68,7 +68,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(Generation, Extent, State)>> 
     let metalayers = if has_layers { read_metalayers(layer_bytes, fixed_len)? } else { Metalayers::new() };
     // A size of 0 is not "variable" here: it was lost.
     let chunksize = if chunksize == 0 { ChunkSize::Variable } else { read_chunksize(chunksize, nbytes)? };
+    // The trailer of a later beta may still tell that it is one with the old rule.
+    let bitshuffle = (generation == Generation::Beta1).then_some(BitshuffleRule::Old);
     let state = State {
+        bitshuffle,
         typesize,
         blocksize: 0,
         chunksize,
@@ -100,6 +103,12 @@ fn read_filters(reader: &mut Reader<'_>) -> Result<Pipeline> {
         *place = meta;
     }
     Ok(Pipeline::from_slots(ids, metas))
+}
+
+/// The rule of bitshuffle of a frame with this trailer, if it tells: v2.0.0-beta.2 wrote version 0 and had the old rule;
+/// version 1 is that of beta.3 and beta.4, which had it too, and of beta.5, which has the current one.
+pub(super) fn bitshuffle_rule(trailer: &[u8]) -> Option<BitshuffleRule> {
+    (trailer.get(1) == Some(&0)).then_some(BitshuffleRule::Old)
 }
 
 /// Reads a trailer of the later betas: one piece of user metadata.

@@ -15,7 +15,7 @@ use crate::bytes::msgpack::{Writer, marker};
 use crate::chunk::{Compressor, Options, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, bail};
-use crate::filter::Filter;
+use crate::filter::{BitshuffleRule, Filter};
 use crate::schunk::{ChunkSize, SuperChunk};
 use std::io::{Seek, SeekFrom, Write};
 
@@ -34,7 +34,18 @@ pub enum EarlyFrame {
     /// That of v2.0.0-beta.1: a header of 64 bytes, and no trailer.
     Beta1,
     /// That of v2.0.0-beta.2 to v2.0.0.beta.5: a header of 82 bytes, and a trailer with one piece of user metadata.
+    /// Bitshuffled chunks are written for v2.0.0.beta.5, whose rule of bitshuffle the others do not have.
     Beta5,
+}
+
+impl EarlyFrame {
+    /// The rule of bitshuffle of the release that is written for: v2.0.0-beta.1, or v2.0.0.beta.5.
+    fn bitshuffle_rule(self) -> BitshuffleRule {
+        match self {
+            Self::Beta1 => BitshuffleRule::Old,
+            Self::Beta5 => BitshuffleRule::Current,
+        }
+    }
 }
 
 impl SuperChunk {
@@ -60,7 +71,7 @@ impl SuperChunk {
         self.check_early(format)?;
         let start = writer.stream_position()?;
         writer.write_all(&vec![0; self.early_layers(format)?.len()])?;
-        let (section_len, offsets) = self.write_early_chunks(&mut writer)?;
+        let (section_len, offsets) = self.write_early_chunks(format, &mut writer)?;
         let index = if offsets.is_empty() { Vec::new() } else { packed_index(&offsets)? };
         let trailer = self.early_trailer(format)?;
         let header = self.early_header(format, section_len, index.len().saturating_add(trailer.len()))?;
@@ -74,10 +85,10 @@ impl SuperChunk {
     }
 
     /// Writes all chunks; how long they are together, and where each starts, as the index holds it.
-    fn write_early_chunks(&self, writer: &mut impl Write) -> Result<(u64, Vec<u8>)> {
+    fn write_early_chunks(&self, format: EarlyFrame, writer: &mut impl Write) -> Result<(u64, Vec<u8>)> {
         let mut offsets: Vec<u8> = Vec::with_capacity(self.nchunks().saturating_mul(ENTRY_LEN));
         let mut section_len = 0_u64;
-        let mut compressor = Compressor::new(self.options().clone().dict(false).beta())?;
+        let mut compressor = Compressor::new(self.options().clone().dict(false).beta(format.bitshuffle_rule()))?;
         for index in 0..self.nchunks() {
             let chunk = compressor.compress(&self.decompress(index)?)?;
             offsets.extend_from_slice(&section_len.to_le_bytes());
@@ -179,7 +190,7 @@ impl SuperChunk {
             return Ok(Vec::new());
         }
         let usermeta = match self.vlmetalayers().get(USERMETA)? {
-            Some(content) => Compressor::new(Options::new(1).beta())?.compress(&content)?,
+            Some(content) => Compressor::new(Options::new(1).beta(format.bitshuffle_rule()))?.compress(&content)?,
             None => Vec::new(),
         };
         let mut writer = Writer::default();
@@ -196,5 +207,5 @@ impl SuperChunk {
 }
 
 fn packed_index(offsets: &[u8]) -> Result<Vec<u8>> {
-    Compressor::new(Options::new(ENTRY_LEN).split(SplitMode::Never).beta())?.compress(offsets)
+    Compressor::new(Options::new(ENTRY_LEN).split(SplitMode::Never).beta(BitshuffleRule::Current))?.compress(offsets)
 }

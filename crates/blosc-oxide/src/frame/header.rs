@@ -12,7 +12,7 @@ use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::chunk::SplitMode;
 use crate::codec::Codec;
 use crate::error::{Result, bail, error};
-use crate::filter::{MAX_FILTERS, Pipeline};
+use crate::filter::{BitshuffleRule, MAX_FILTERS, Pipeline};
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 
 /// What every frame has at byte 2.
@@ -69,6 +69,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Extent, State)> {
     check_flags(flags, kind, typesize)?;
     check_lengths(header_len, frame_len, bytes.len())?;
     let state = State {
+        bitshuffle: Some(BitshuffleRule::Current),
         typesize,
         blocksize,
         chunksize: read_chunksize(chunksize, nbytes)?,

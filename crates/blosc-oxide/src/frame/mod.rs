@@ -214,7 +214,8 @@ impl Frame {
 
     fn new((store, state): OpenStore, options: &FrameOptions) -> Self {
         let chunks = state.options(&options.chunks);
-        Self(SuperChunk::with_store(state, store, chunks, options.limits))
+        let sc = SuperChunk::with_store(state, store, chunks, options.limits);
+        Self(sc.with_untold_bitshuffle(options.bitshuffle))
     }
 
     /// Opens a contiguous frame in memory, for reading and writing; early ones for reading only.

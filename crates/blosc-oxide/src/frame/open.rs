@@ -198,6 +198,9 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
         Generation::Beta1 => (VlMetalayers::new(), Fingerprint::None),
         Generation::Beta5 => (early::read_trailer(trailer.parts().0)?, Fingerprint::None),
     };
+    if generation == Generation::Beta5 {
+        state.bitshuffle = early::bitshuffle_rule(trailer.parts().0);
+    }
     state.vlmetalayers = vlmetalayers;
     state.vlmetalayers.set_limits(limits);
     let verdict = match fingerprint {

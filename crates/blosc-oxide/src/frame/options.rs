@@ -1,6 +1,7 @@
 //! How a frame is kept.
 
 use crate::chunk::Options;
+use crate::filter::BitshuffleRule;
 use crate::limits::Limits;
 use crate::storage::Durability;
 use std::time::Duration;
@@ -24,6 +25,7 @@ pub enum FrameLayout {
 /// | checksums | on |
 /// | metalayers | none |
 /// | limits | see [`Limits`] |
+/// | bitshuffle | `Current`, see [`BitshuffleRule`] |
 /// | locking | off |
 /// | lock timeout | none |
 ///
@@ -39,6 +41,7 @@ pub struct FrameOptions {
     pub(super) checksums: bool,
     pub(super) metalayers: Vec<(String, Vec<u8>)>,
     pub(super) limits: Limits,
+    pub(super) bitshuffle: BitshuffleRule,
     pub(super) locking: bool,
     pub(super) lock_timeout: Option<Duration>,
 }
@@ -54,6 +57,7 @@ impl FrameOptions {
             checksums: true,
             metalayers: Vec::new(),
             limits: Limits::new(),
+            bitshuffle: BitshuffleRule::default(),
             locking: false,
             lock_timeout: None,
         }
@@ -98,6 +102,14 @@ impl FrameOptions {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it: those of a frame of
+    /// v2.0.0-beta.3 to v2.0.0.beta.5. See [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
+    #[must_use]
+    pub fn bitshuffle(mut self, rule: BitshuffleRule) -> Self {
+        self.bitshuffle = rule;
         self
     }
 

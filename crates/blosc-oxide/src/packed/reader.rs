@@ -125,6 +125,14 @@ impl<R: ReadAt> PackedSuperChunk<R> {
         self.header_at(format_args!("chunk {index}"), self.offset(index)?)
     }
 
+    /// Where a data chunk starts in the storage.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there is no such chunk.
+    pub fn chunk_position(&self, index: usize) -> Result<u64> {
+        self.offset(index)
+    }
+
     /// A data chunk as it is stored. With the delta filter, it holds differences.
     ///
     /// # Errors
@@ -230,6 +238,15 @@ impl<R: ReadAt> PackedSuperChunk<R> {
     #[must_use]
     pub fn chunks(&self) -> PackedChunks<'_, R> {
         PackedChunks::new(self)
+    }
+
+    /// Where a special chunk starts in the storage, and its header, if there is one.
+    ///
+    /// # Errors
+    /// As [`chunk_header`](Self::chunk_header).
+    pub fn special_header(&self, kind: PackedSpecial) -> Result<Option<(u64, Header)>> {
+        let Some(offset) = self.header.special_offset(kind) else { return Ok(None) };
+        Ok(Some((offset, self.header_at(kind, offset)?)))
     }
 
     /// A special chunk as it is stored, if there is one.

@@ -4,8 +4,11 @@ use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
 use super::store::{NewChunk, Slot, Source};
-use crate::chunk::{Chunk, MAX_NBYTES, Options, Special, fill_chunk, fill_special};
+use crate::chunk::{
+    Chunk, Decompressor, MAX_NBYTES, Options, Special, VERSION_BLOSC1, fill_chunk, fill_special, modernised,
+};
 use crate::error::{Result, bail};
+use crate::filter::BitshuffleRule;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -383,9 +386,14 @@ impl SuperChunk {
     }
 
     /// The chunk as it can be stored: NaNs of another typesize are no special value of this one, and the reference
-    /// does not read a stored chunk of NaNs.
+    /// does not read a stored chunk of NaNs. Chunks of the alphas with the old rule of bitshuffle are compressed anew: the
+    /// reference reads them by the current one.
     pub(super) fn storable<'a>(&self, chunk: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let header = *Chunk::parse(chunk)?.header();
+        if header.version() > VERSION_BLOSC1 && header.needs_old_bitshuffle(BitshuffleRule::Current) {
+            let mut decompressor = Decompressor::new().with_limits(self.limits);
+            return modernised(chunk, self.options.level, &mut decompressor).map(Cow::Owned);
+        }
         let typesize = header.typesize();
         if header.special() != Some(Special::NaN) || typesize == self.typesize() {
             return Ok(Cow::Borrowed(chunk));

@@ -1,9 +1,10 @@
 //! Named pieces of metadata.
 
 use crate::bytes::msgpack::MAX_FIXSTR;
-use crate::chunk::{Compressor, Decompressor, Options};
+use crate::chunk::{Compressor, Decompressor, Header, Options};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
+use crate::filter::BitshuffleRule;
 use crate::limits::Limits;
 
 /// How many metalayers there can be.
@@ -121,16 +122,29 @@ pub struct VlMetalayers {
     /// Whether the frame adds one of its own.
     has_reserved: bool,
     limits: Limits,
+    /// The rule of bitshuffle of chunks that do not tell it.
+    bitshuffle: BitshuffleRule,
 }
 
 impl VlMetalayers {
     pub(crate) fn new() -> Self {
-        Self { layers: Layers::default(), is_many: false, has_reserved: false, limits: Limits::new() }
+        Self {
+            layers: Layers::default(),
+            is_many: false,
+            has_reserved: false,
+            limits: Limits::new(),
+            bitshuffle: BitshuffleRule::default(),
+        }
     }
 
     /// Holds contents to these limits when they are decompressed.
     pub(crate) fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+    }
+
+    /// Decompresses contents by this rule of bitshuffle, where their chunks do not tell it.
+    pub(crate) fn set_bitshuffle(&mut self, rule: BitshuffleRule) {
+        self.bitshuffle = rule;
     }
 
     /// Allows up to 8,192 of them instead of 16. The reference reads such frames, but cannot extend them. The checksums
@@ -178,7 +192,10 @@ impl VlMetalayers {
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(position) = self.layers.position(name) else { return Ok(None) };
         let chunk = &self.layers.0[position].1;
-        let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(self.limits);
+        let mut decompressor = Decompressor::new()
+            .with_threads(Threads::serial())
+            .with_limits(self.limits)
+            .with_bitshuffle(self.bitshuffle);
         let content = decompressor.decompress(chunk);
         content.map(Some).map_err(|error| error.within(format_args!("metalayer {name:?}")))
     }
@@ -239,9 +256,20 @@ impl VlMetalayers {
         }
         for (name, chunk) in other.chunks() {
             self.layers.check_new(name)?;
-            self.push_chunk(name, chunk);
+            match other.without_old_bitshuffle(name, chunk)? {
+                Some(chunk) => self.push_chunk(name, &chunk),
+                None => self.push_chunk(name, chunk),
+            }
         }
         Ok(())
+    }
+
+    /// Another chunk with the same content, if this one needs a rule of bitshuffle that is not followed elsewhere.
+    fn without_old_bitshuffle(&self, name: &str, chunk: &[u8]) -> Result<Option<Vec<u8>>> {
+        if !Header::parse(chunk).is_ok_and(|header| header.needs_old_bitshuffle(self.bitshuffle)) {
+            return Ok(None);
+        }
+        self.get(name)?.map(|content| compressed(&content)).transpose()
     }
 
     /// Names and chunks.

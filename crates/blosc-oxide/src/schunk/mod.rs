@@ -23,8 +23,7 @@ use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, error};
 use crate::exec::{Threads, lock};
-use crate::filter::FilterPlugin;
-use crate::filter::Pipeline;
+use crate::filter::{BitshuffleRule, FilterPlugin, Pipeline};
 use crate::limits::Limits;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -48,6 +47,8 @@ pub struct SuperChunk {
     pub(crate) store: Box<dyn ChunkStore>,
     options: Options,
     limits: Limits,
+    /// The rule of bitshuffle where neither a chunk nor its frame tells it.
+    untold_bitshuffle: BitshuffleRule,
     /// Made when it is first needed: what cannot be written here may still be read.
     compressor: Option<Compressor>,
     /// Room for a chunk that is being made.
@@ -83,11 +84,26 @@ impl SuperChunk {
             packed: Vec::new(),
             options,
             limits,
+            untold_bitshuffle: BitshuffleRule::default(),
             idle: Mutex::default(),
             starts: OnceLock::new(),
             is_changed: false,
             compared: None,
         }
+    }
+
+    /// Sets the rule of bitshuffle where neither a chunk nor its frame tells it.
+    pub(crate) fn with_untold_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
+        self.untold_bitshuffle = rule;
+        self.state.vlmetalayers.set_bitshuffle(self.bitshuffle_rule());
+        self
+    }
+
+    /// The rule of bitshuffle of chunks that do not tell it, which are those of version 4: that of the release that has
+    /// written the frame, or the one that was [chosen](crate::FrameOptions::bitshuffle) if no field of it tells.
+    #[must_use]
+    pub fn bitshuffle_rule(&self) -> BitshuffleRule {
+        self.state.bitshuffle.unwrap_or(self.untold_bitshuffle)
     }
 
     /// The options that buffers are compressed with.
@@ -344,6 +360,7 @@ impl SuperChunk {
         self.compare_anew();
         self.options = state.options(&self.options);
         self.state = state;
+        self.state.vlmetalayers.set_bitshuffle(self.bitshuffle_rule());
         self.compressor = None;
         self.starts = OnceLock::new();
     }
@@ -362,6 +379,7 @@ impl SuperChunk {
             .with_threads(threads.clone())
             .with_plugins(self.options.plugins.clone())
             .with_item(self.state.typesize)
+            .with_bitshuffle(self.bitshuffle_rule())
             .with_limits(self.limits);
         Reader { decompressor, buffer: FetchBuffer::default() }
     }

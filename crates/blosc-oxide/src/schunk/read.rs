@@ -3,7 +3,7 @@
 use super::state::ChunkSize;
 use super::store::Slot;
 use super::{Compared, Reader, SuperChunk};
-use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, special_chunk};
+use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, modernised, special_chunk};
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,11 +12,13 @@ use std::ops::Range;
 const HEAD_LEN: usize = 4096;
 /// The longest header of a chunk.
 const HEADER_LEN: usize = 32;
+const MAX_LEVEL: u8 = 9;
 /// Chunks up to this size are read whole: a second read costs more than it saves.
 const SMALL_CHUNK: usize = 64 << 10;
 
 impl SuperChunk {
-    /// The chunk `index` as it is stored, or would be.
+    /// The chunk `index` as it is stored, or would be. One that does not tell which rule of bitshuffle it needs, but
+    /// needs [the one of its frame](Self::bitshuffle_rule), would be other data by itself, and is compressed anew.
     ///
     /// # Errors
     /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be read; `ChecksumMismatch`
@@ -30,9 +32,32 @@ impl SuperChunk {
             Slot::Stored => {
                 let mut bytes = Vec::new();
                 let read = self.store.read(index, &mut bytes).and_then(|()| self.check_hash(index, &bytes));
-                read.map(|()| bytes).map_err(at_chunk(index))
+                read.and_then(|()| self.self_contained(bytes)).map_err(at_chunk(index))
             }
         }
+    }
+
+    /// A stored chunk, or another with the same data if its own depend on a rule that it does not tell.
+    fn self_contained(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let header = Header::parse(&bytes)?;
+        let is_told = header.bitshuffle_rule().is_some();
+        if is_told || !header.needs_old_bitshuffle(self.bitshuffle_rule()) {
+            return Ok(bytes);
+        }
+        self.with_reader(|reader| modernised(&bytes, self.level().min(MAX_LEVEL), &mut reader.decompressor))
+    }
+
+    /// Whether nothing tells by which rule of bitshuffle the chunk `index` is to be decoded, and its data depend on it: it
+    /// has blocks of more than eight items but no multiple of eight, and a release with either rule may have written it.
+    /// It is read by the rule that was [chosen](crate::FrameOptions::bitshuffle).
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk).
+    pub fn is_bitshuffle_ambiguous(&self, index: usize) -> Result<bool> {
+        if self.state.bitshuffle.is_some() {
+            return Ok(false);
+        }
+        Ok(self.chunk_header(index)?.is_some_and(|header| header.is_bitshuffle_ambiguous()))
     }
 
     /// The data of the chunk `index`.

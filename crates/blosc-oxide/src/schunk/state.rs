@@ -3,7 +3,7 @@
 use super::meta::{Metalayers, VlMetalayers};
 use crate::chunk::{Options, SplitMode};
 use crate::codec::Codec;
-use crate::filter::Pipeline;
+use crate::filter::{BitshuffleRule, Pipeline};
 
 /// How much data chunks hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(crate) struct State {
     pub(crate) split: SplitMode,
     pub(crate) dict: bool,
     pub(crate) vlblocks: bool,
+    /// The rule of bitshuffle of chunks that do not tell it; `None` if the frame does not tell it either.
+    pub(crate) bitshuffle: Option<BitshuffleRule>,
     pub(crate) metalayers: Metalayers,
     pub(crate) vlmetalayers: VlMetalayers,
 }
@@ -49,6 +51,7 @@ impl State {
             split: options.split,
             dict: options.dict,
             vlblocks: false,
+            bitshuffle: Some(BitshuffleRule::Current),
             metalayers: Metalayers::new(),
             vlmetalayers: VlMetalayers::new(),
         }

@@ -53,7 +53,11 @@ impl Golden {
         let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let manifest: Value =
             serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let files = manifest["files"].as_array().unwrap_or_else(|| panic!("{}: no list of files", path.display()));
+        // The files of the old libraries have a manifest that is the list itself.
+        let files = manifest["files"]
+            .as_array()
+            .or(manifest.as_array())
+            .unwrap_or_else(|| panic!("{}: no list of files", path.display()));
         files.iter().map(|entry| Entry::new(self, set, entry)).collect()
     }
 
@@ -103,14 +107,15 @@ pub struct Entry {
 impl Entry {
     fn new(golden: &Golden, set: &str, entry: &Value) -> Self {
         let text = |name: &str| entry[name].as_str().map(str::to_owned);
+        let number = |name: &str| entry[name].as_u64();
         let file = text("file").expect("an entry has a file");
         Self {
             set: set.to_owned(),
             path: locate(golden, set, &file),
             kind: text("kind").expect("an entry has a kind"),
             file_sha256: text("file_sha256"),
-            plain_nbytes: entry["plain_nbytes"].as_u64().and_then(|nbytes| usize::try_from(nbytes).ok()),
-            plain_sha256: text("plain_sha256"),
+            plain_nbytes: number("plain_nbytes").or(number("nbytes")).and_then(|nbytes| usize::try_from(nbytes).ok()),
+            plain_sha256: text("plain_sha256").or_else(|| text("sha256")),
             original_sha256: text("original_sha256"),
             lossy: entry["lossy"].as_bool().unwrap_or(false),
             data: entry["data"].clone(),

@@ -13,8 +13,9 @@ use super::open;
 use super::options::FrameOptions;
 use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
 use super::verify::{Damage, is_obstacle};
-use crate::chunk::{Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special};
+use crate::chunk::{Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special, modernised};
 use crate::error::{Error, ErrorKind, Result, bail, error};
+use crate::filter::BitshuffleRule;
 use crate::limits::Limits;
 use crate::schunk::{ChunkSize, State, SuperChunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
@@ -178,6 +179,8 @@ impl Repair {
         }
         repair.report.unknown.extend(scan.gave_up_at.map(RepairUnknown::Rest));
         repair.check_options(scan);
+        let rule = repair.bitshuffle_rule();
+        repair.state.vlmetalayers.set_bitshuffle(rule);
         repair.check_chunks(&entries, hashes.as_ref())?;
         repair.check_metalayers()?;
         Ok(repair)
@@ -196,6 +199,7 @@ impl Repair {
         self.state.chunksize = damaged.chunksize;
         self.state.nbytes = damaged.nbytes;
         self.state.vlblocks = damaged.vlblocks;
+        self.state.bitshuffle = damaged.bitshuffle;
         self.state.metalayers = damaged.metalayers;
         self.state.vlmetalayers = damaged.vlmetalayers;
         if !self.report.unknown.contains(&RepairUnknown::Options) {
@@ -206,10 +210,7 @@ impl Repair {
     /// Reads and checks all chunks, and finds out how long those are that are not stored or damaged. Those that are good or
     /// may be, but take more memory than there is or a codec that is not known, are not damaged.
     fn check_chunks(&mut self, entries: &[Entry], hashes: Option<&Hashes>) -> Result<()> {
-        let mut decompressor = Decompressor::new()
-            .with_threads(self.options.chunks.threads.clone())
-            .with_plugins(self.options.chunks.plugins.clone())
-            .with_limits(self.options.limits);
+        let mut decompressor = self.decompressor();
         let mut sizes: Vec<Option<usize>> = Vec::with_capacity(entries.len());
         let mut vlblocks = None;
         for (index, entry) in entries.iter().enumerate() {
@@ -339,11 +340,29 @@ impl Repair {
     /// As [`Chunk::decompress`](crate::Chunk::decompress).
     pub fn decompress_loose(&self, chunk: &LooseChunk) -> Result<Vec<u8>> {
         let bytes = self.origin.read(chunk.position, self.options.limits)?;
-        let mut decompressor = Decompressor::new()
+        self.decompressor().decompress(&bytes)
+    }
+
+    fn decompressor(&self) -> Decompressor {
+        Decompressor::new()
             .with_threads(self.options.chunks.threads.clone())
             .with_plugins(self.options.chunks.plugins.clone())
-            .with_limits(self.options.limits);
-        decompressor.decompress(&bytes)
+            .with_limits(self.options.limits)
+            .with_bitshuffle(self.bitshuffle_rule())
+    }
+
+    /// The rule of bitshuffle of chunks that do not tell it.
+    fn bitshuffle_rule(&self) -> BitshuffleRule {
+        self.state.bitshuffle.unwrap_or(self.options.bitshuffle)
+    }
+
+    /// A chunk as the new frame holds it, which follows the current rule of bitshuffle.
+    fn read_piece(&self, place: u64) -> Result<Vec<u8>> {
+        let bytes = self.origin.read(place, self.options.limits)?;
+        if !Header::parse(&bytes)?.needs_old_bitshuffle(self.bitshuffle_rule()) {
+            return Ok(bytes);
+        }
+        modernised(&bytes, self.options().level, &mut self.decompressor())
     }
 
     /// Appends the chunks to `target`, with zeros in place of damaged ones, and adds the metalayers.
@@ -360,7 +379,7 @@ impl Repair {
         target.vlmetalayers_mut().extend(&self.state.vlmetalayers)?;
         for piece in &self.pieces {
             match *piece {
-                Piece::At(place) => target.append_chunk(&self.origin.read(place, self.options.limits)?)?,
+                Piece::At(place) => target.append_chunk(&self.read_piece(place)?)?,
                 Piece::Special(special, Some(nbytes)) => self.append_special(target, special, nbytes)?,
                 Piece::Special(_, None) => {}
             }

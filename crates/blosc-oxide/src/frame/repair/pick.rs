@@ -175,6 +175,11 @@ impl Picker<'_> {
         let entries: Vec<Entry> = entries.iter().map(|&entry| at_base(entry, base)).collect();
         let mut state = self.state_without_index(&mut unknown);
         let layers = self.trailer_after(found).and_then(|(at, len)| self.vlmetalayers_at(at, len));
+        if state.bitshuffle.is_none()
+            && let Some((at, len)) = self.trailer_after(found)
+        {
+            state.bitshuffle = self.trailer_at(at, len).and_then(|trailer| early::bitshuffle_rule(&trailer));
+        }
         let is_lost = layers.is_none();
         let mut hashes = None;
         if let Some((mut layers, stored)) = layers {
@@ -189,10 +194,15 @@ impl Picker<'_> {
         Picked { by: RepairedBy::Index, state, entries, hashes, unknown, index_end }
     }
 
-    fn vlmetalayers_at(&self, at: u64, len: usize) -> Option<(VlMetalayers, Option<StoredHashes>)> {
+    fn trailer_at(&self, at: u64, len: usize) -> Option<Vec<u8>> {
         self.limits.check("frame trailer", len).ok()?;
         let mut bytes = vec![0; len];
         self.source.read_at(at, &mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn vlmetalayers_at(&self, at: u64, len: usize) -> Option<(VlMetalayers, Option<StoredHashes>)> {
+        let bytes = self.trailer_at(at, len)?;
         if let Ok(layers) = early::read_trailer(&bytes) {
             return Some((layers, None));
         }
@@ -231,6 +241,7 @@ impl Picker<'_> {
             None => unknown.push(RepairUnknown::Metalayers),
         }
         state.chunksize = ChunkSize::Unknown;
+        state.bitshuffle = None;
         state
     }
 
