@@ -132,7 +132,9 @@ class Trial:
             self.tally.add("errors", fault, bad)
             return
         succeeded = run.code == self.scenario.code
-        allowed = {"new"} if succeeded else {"old"} if is_strict else {"old", "new"}
+        # Behind the point of no return the message says that there is none.
+        is_told = "the change is made" in run.errors
+        allowed = {"new"} if succeeded else {"old"} if is_strict and not is_told else {"old", "new"}
         complaints = self._ended_badly(run)
         complaints += self.oracle.judge(tree, allowed, leftovers or not self.scenario.is_strict)
         words = f"exit code {run.code}" + (f", {run.errors.strip()}" if run.errors else "")

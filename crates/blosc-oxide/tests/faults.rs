@@ -137,6 +137,23 @@ fn every_call_on_a_directory_without_checksums_fails() {
 }
 
 #[test]
+fn a_commit_of_a_file_that_is_reported_as_failed_is_not_made() {
+    for &(name, edit) in EDITS {
+        let trial = Trial::new(CONTIGUOUS, (name, edit));
+        for after in 0..trial.calls {
+            let disk = Disk::with_image(trial.start.clone());
+            let mut frame = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+            disk.set_fault(Fault { after, kind: FaultKind::Error });
+            if edit(&mut frame).is_ok() {
+                continue;
+            }
+            let left = disk::open(&Disk::with_image(disk.image()), CONTIGUOUS.layout).unwrap();
+            assert!(Content::of(&left).unwrap() == trial.before, "{name}, call {after} of {}", trial.calls);
+        }
+    }
+}
+
+#[test]
 fn a_file_that_fills_up_before_the_commit_keeps_what_it_had() {
     let edit: Edit = ("append much", |frame| {
         for seed in 0..4 {

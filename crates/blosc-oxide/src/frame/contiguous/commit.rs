@@ -135,16 +135,24 @@ impl Contiguous {
         self.write_tail(&rendered)?;
         self.flush_with_footer(changed)?;
         self.sync()?;
-        let base = self.base;
-        self.storage()?.write_at(base, changed)?;
-        self.sync()?;
-        let end = place.end;
-        self.committed(rendered);
-        if is_whole {
+        let (old, end) = (self.stored_start(changed.len())?, place.end);
+        let published = self.replace_start(changed).and_then(|()| {
+            self.committed(rendered);
             // Other programs may change the metalayers from now on, which must not be undone.
-            self.cut(end)?;
+            if is_whole { self.cut(end) } else { Ok(()) }
+        });
+        if published.is_err() {
+            // Whoever is told that it failed finds what was there before. If this fails too, one of the two is there.
+            let _ = self.replace_start(&old);
         }
-        Ok(())
+        published
+    }
+
+    /// Writes the first bytes of the frame, in one step as far as the storage knows such.
+    fn replace_start(&mut self, bytes: &[u8]) -> Result<()> {
+        let base = self.base;
+        self.storage()?.write_at(base, bytes)?;
+        self.sync()
     }
 
     /// Writes index and trailer to their place.
