@@ -66,6 +66,7 @@ fn old_files_give_what_was_put_in() {
 #[test]
 fn what_is_converted_by_the_old_rule_is_the_same_by_the_current_one() {
     let scratch = Scratch::new();
+    let mut converted = 0;
     let is_read = |entry: &&Entry| !is_lizard(entry) && !is_zstd_0_5(entry) && entry.kind != "packed";
     let of_repository = Golden::repository().entries("old-writers");
     for entry in of_repository.iter().filter(is_read) {
@@ -73,14 +74,34 @@ fn what_is_converted_by_the_old_rule_is_the_same_by_the_current_one() {
         let option: &[&str] = if entry.manifest["ambiguous"] == true { &old } else { &[] };
         for format in ["chunk", "b2frame", "packed", "frame-beta1", "frame-beta5"] {
             let target = scratch.join(format!("{}.{format}", entry.file)).display().to_string();
-            let arguments = ["convert", "--force", "--to", format, &path(entry), &target];
+            let arguments = ["convert", "--force", "--format", format, &path(entry), &target];
             let output = blosc(arguments.iter().chain(option));
             if !output.status.success() {
                 assert_fails(&output, 2, &entry.file);
                 continue;
             }
+            converted += 1;
             let data = good(["decompress", target.as_str(), "-"]);
             assert_eq!(Some(&sha256_hex(&data)), entry.plain_sha256.as_ref(), "{} as {format}", entry.file);
         }
     }
+    assert!(converted >= 100, "{converted} files converted");
+}
+
+#[test]
+fn a_frame_with_a_header_of_64_bytes_keeps_its_filters_when_it_is_converted() {
+    let scratch = Scratch::new();
+    let is_early = |entry: &&Entry| entry.kind == "frame" && matches!(entry.read()[0], 0x9b | 0x9c);
+    let mut filtered = 0;
+    for entry in Golden::repository().entries("old-writers").iter().filter(is_early).filter(|entry| !is_lizard(entry)) {
+        let target = scratch.join("target.b2frame").display().to_string();
+        good(["convert", "--force", &path(entry), &target]);
+        let filters = |path: &str| -> Value {
+            let facts: Value = serde_json::from_slice(&good(["info", "--json", path])).unwrap();
+            facts["filters"].clone()
+        };
+        assert_eq!(filters(&target), filters(&path(entry)), "{}", entry.file);
+        filtered += usize::from(filters(&target).as_array().is_some_and(|filters| !filters.is_empty()));
+    }
+    assert!(filtered >= 3, "{filtered} frames with filters");
 }

@@ -177,3 +177,85 @@ fn headers_are_those_of_the_releases() {
         }
     }
 }
+
+/// Where the general flags of a frame are, and its length.
+const FLAGS: usize = 25;
+const FRAME_LEN: std::ops::Range<usize> = 16..24;
+/// The bits of the flags that tell how wide offsets are.
+const WIDTH: u8 = 0x30;
+
+/// A frame of three chunks whose index has other entries, of another width.
+fn with_index(format: EarlyFrame, width_flags: u8, entry: impl Fn(u64) -> Vec<u8>) -> Vec<u8> {
+    let mut sc = SuperChunk::new(Options::new(4).filters([Filter::BitShuffle])).unwrap();
+    (0..3).for_each(|seed| sc.append(&numbers(seed)).unwrap());
+    let bytes = written(&sc, format);
+    let number = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
+    let header_len = u32::from_be_bytes(bytes[11..15].try_into().unwrap());
+    let section_end = usize::try_from(u64::from(header_len) + number(39)).unwrap();
+    let index = Chunk::parse(&bytes[section_end..]).unwrap();
+    let offsets = index.decompress().unwrap();
+    let offsets = offsets.chunks_exact(8).map(|offset| u64::from_le_bytes(offset.try_into().unwrap()));
+    let entries: Vec<u8> = offsets.flat_map(entry).collect();
+    let index_end = section_end + index.as_bytes().len();
+    let new_index = blosc_oxide::compress(&entries, &Options::new(1)).unwrap();
+    let mut frame = [&bytes[..section_end], &new_index, &bytes[index_end..]].concat();
+    frame[FLAGS] = frame[FLAGS] & !WIDTH | width_flags;
+    let len = frame.len() as u64;
+    frame[FRAME_LEN].copy_from_slice(&len.to_be_bytes());
+    frame
+}
+
+fn numbers(seed: u32) -> Vec<u8> {
+    (0..1001).flat_map(|item: u32| (item * (seed + 3)).to_le_bytes()).collect()
+}
+
+#[test]
+fn offsets_of_16_32_and_64_bits_are_read() {
+    for format in FORMATS {
+        for (flags, len) in [(0x00, 2), (0x10, 4), (0x20, 8)] {
+            let bytes = with_index(format, flags, |offset| offset.to_le_bytes()[..len].to_vec());
+            let frame = Frame::from_bytes(bytes).unwrap();
+            for chunk in 0..3 {
+                assert_eq!(
+                    frame.decompress(chunk).unwrap(),
+                    numbers(u32::try_from(chunk).unwrap()),
+                    "{format:?}, {len}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_reserved_width_and_unknown_versions_are_refused_by_name() {
+    for (format, unknown) in [(EarlyFrame::Beta1, 0x27), (EarlyFrame::Beta5, 0x22)] {
+        let good = with_index(format, 0x20, |offset| offset.to_le_bytes().to_vec());
+        let mut bytes = good.clone();
+        bytes[FLAGS] |= WIDTH;
+        let error = Frame::from_bytes(bytes).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("width of offsets is 3"), "{error}");
+        let mut bytes = good;
+        bytes[FLAGS] = unknown;
+        let error = Frame::from_bytes(bytes).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("format version"), "{error}");
+    }
+}
+
+#[test]
+fn a_negative_offset_is_corrupt_and_no_special_value() {
+    for (format, bits) in FORMATS.into_iter().flat_map(|format| [(format, 1 << 63 | 1 << 56), (format, u64::MAX)]) {
+        let bytes = with_index(format, 0x20, |offset| if offset == 0 { bits } else { offset }.to_le_bytes().to_vec());
+        let error = Frame::from_bytes(bytes).and_then(|frame| frame.decompress(0)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(error.to_string().contains("negative"), "{error}");
+    }
+}
+
+#[test]
+fn the_filters_of_a_header_of_64_bytes_are_those_of_its_chunks() {
+    let bytes = with_index(EarlyFrame::Beta1, 0x20, |offset| offset.to_le_bytes().to_vec());
+    let frame = Frame::from_bytes(bytes).unwrap();
+    assert_eq!(frame.pipeline().filters().collect::<Vec<_>>(), [Filter::BitShuffle]);
+}

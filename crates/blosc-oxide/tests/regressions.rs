@@ -1,8 +1,8 @@
 //! Every bug that was found, as the input that showed it.
 
 use blosc_oxide::{
-    ArrayOptions, Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Fill, Filter, Format, Frame, FrameOptions,
-    Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special,
+    ArrayOptions, Chunk, Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Fill, Filter, Format, Frame,
+    FrameOptions, Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -173,4 +173,15 @@ fn a_variable_length_metalayer_is_held_to_the_limits_of_its_frame() {
     let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(64 << 10));
     let frame = Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap();
     assert_eq!(frame.vlmetalayers().get("bomb").unwrap_err().kind(), ErrorKind::LimitExceeded);
+}
+
+/// C-Blosc2 asks the super-chunk for the size of items where the meta byte is 0, and refuses a chunk that has none.
+#[test]
+fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
+    let data: Vec<u8> = (0..4000_u32).flat_map(u32::to_le_bytes).collect();
+    let options = Options::new(4).filters([Filter::Shuffle, Filter::ByteDelta(0)]);
+    let chunk = blosc_oxide::compress(&data, &options).unwrap();
+    let header = *Chunk::parse(&chunk).unwrap().header();
+    assert_eq!(header.pipeline().filters().last(), Some(Filter::ByteDelta(4)));
+    assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), data);
 }

@@ -108,8 +108,11 @@ impl Compressor {
     /// # Errors
     /// `InvalidArgument` if an option is out of its range or contradicts another, `Unsupported` if this build is
     /// without the codec or filter.
-    pub fn new(options: Options) -> Result<Self> {
+    pub fn new(mut options: Options) -> Result<Self> {
         options.check()?;
+        if let Ok(planes) = u8::try_from(options.typesize) {
+            options.pipeline = options.pipeline.with_planes(planes);
+        }
         let compressor = Self {
             options,
             workers: vec![Mutex::default()],

@@ -72,6 +72,18 @@ impl Pipeline {
         self.ids.contains(&id)
     }
 
+    /// The same with the number of planes in every bytedelta that leaves it to the size of items. Without a super-chunk to
+    /// ask for that, C-Blosc2 refuses a chunk that does not say it.
+    pub(crate) fn with_planes(self, planes: u8) -> Self {
+        let (ids, mut metas) = (self.ids(), self.metas());
+        for (&id, meta) in ids.iter().zip(&mut metas) {
+            if matches!(id, id::BYTEDELTA | id::BYTEDELTA_RESTARTING) && *meta == 0 {
+                *meta = planes;
+            }
+        }
+        Self::from_slots(ids, metas)
+    }
+
     /// Refuses pipelines whose output could not be decoded again.
     pub(crate) fn check_order(&self) -> Result<()> {
         let deltas = self.ids.iter().filter(|&&id| id == id::DELTA).count();

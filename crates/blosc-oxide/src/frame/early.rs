@@ -10,13 +10,15 @@ use super::early_writer::EarlyFrame;
 use super::header::{
     Extent, Sizes, check_lengths, read_chunksize, read_flags, read_lengths, read_metalayers, skip_threads,
 };
+use super::index::{Coding, Index, OffsetWidth};
 use super::open::Generation;
 use crate::bytes::msgpack::{Reader, marker};
-use crate::chunk::SplitMode;
+use crate::chunk::{BLOSC2_LEN, Header, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, bail};
 use crate::filter::{BitshuffleRule, MAX_FILTERS, Pipeline};
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
+use crate::storage::ReadAt;
 
 /// An array of eleven elements: no metalayers.
 pub(super) const ARRAY_11: u8 = marker::FIXARRAY | 11;
@@ -27,6 +29,10 @@ pub(super) const STR_4: u8 = marker::FIXSTR | 4;
 pub(super) const BETA1_LEN: usize = 64;
 pub(super) const BETA5_LEN: usize = 82;
 pub(super) const FILTER_BYTES: usize = 8;
+/// Where the general flags are.
+const FLAGS_AT: usize = 25;
+/// In how many chunks filters are looked for.
+const MAX_LOOKS: usize = 16;
 /// The name under which the one piece of user metadata of the later betas is found.
 pub(crate) const USERMETA: &str = "usermeta";
 
@@ -54,7 +60,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(Generation, Extent, State)>> 
         _ => return Ok(None),
     };
     let (header_len, frame_len) = read_lengths(&mut reader)?;
-    let [_, _, codec_flags, _] = read_flags(&mut reader)?;
+    let [flags, _, codec_flags, _] = read_flags(&mut reader)?;
+    check_version(generation, flags)?;
+    offset_width(flags)?;
     let Sizes { nbytes, section_len, typesize } = Sizes::read(&mut reader)?;
     let chunksize = reader.int32()?;
     skip_threads(&mut reader)?;
@@ -87,6 +95,43 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(Generation, Extent, State)>> 
         vlmetalayers: VlMetalayers::new(),
     };
     Ok(Some((generation, Extent { header_len, frame_len, section_len, is_sparse: false }, state)))
+}
+
+/// Refuses what is of the future: the first beta had version 0 in two bits, the later ones version 1 in four.
+fn check_version(generation: Generation, flags: u8) -> Result<()> {
+    let (version, known) = if generation == Generation::Beta1 { (flags & 0b11, 0) } else { (flags & 0b1111, 1) };
+    if version != known {
+        let first = if generation == Generation::Beta1 { "9b or 9c" } else { "9d" };
+        bail!(Unsupported, "frame header: format version {version} is not known in a frame that starts with {first}");
+    }
+    Ok(())
+}
+
+/// How wide the offsets of the index are, by bits 4 and 5 of the general flags.
+fn offset_width(flags: u8) -> Result<OffsetWidth> {
+    Ok(match flags >> 4 & 0b11 {
+        0 => OffsetWidth::Two,
+        1 => OffsetWidth::Four,
+        2 => OffsetWidth::Eight,
+        _ => bail!(Unsupported, "frame header: the width of offsets is 3, which is reserved"),
+    })
+}
+
+/// How the index of a frame with this header is stored.
+pub(super) fn coding(header: &[u8]) -> Result<Coding> {
+    let flags = header.get(FLAGS_AT).copied().unwrap_or_default();
+    offset_width(flags).map(Coding::Offsets)
+}
+
+/// The filters of the first chunk that can be read: a header of 64 bytes does not have them.
+pub(super) fn pipeline_of_chunks(source: &dyn ReadAt, section: u64, index: &Index) -> Option<Pipeline> {
+    let places = index.entries().ok()?.filter_map(|entry| entry.place()).take(MAX_LOOKS);
+    let headers = places.filter_map(|place| {
+        let mut head = [0; BLOSC2_LEN];
+        source.read_at(section.checked_add(place)?, &mut head).ok()?;
+        Header::parse(&head).ok()
+    });
+    headers.map(|header| header.pipeline()).next()
 }
 
 /// The filters, of which only those that do something were stored.

@@ -26,6 +26,58 @@ const ZEROS: u64 = 1 << 56;
 const NAN: u64 = 1 << 57;
 const UNINIT: u64 = 1 << 58;
 
+/// How entries are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coding {
+    /// Offsets of 64 bits, of which the highest tells special values.
+    Current,
+    /// Offsets of this many bytes, and nothing else: that of the betas.
+    Offsets(OffsetWidth),
+}
+
+/// The bytes of an offset in an early frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OffsetWidth {
+    Two,
+    Four,
+    Eight,
+}
+
+impl Coding {
+    fn entry_len(self) -> usize {
+        match self {
+            Self::Offsets(OffsetWidth::Two) => 2,
+            Self::Offsets(OffsetWidth::Four) => 4,
+            Self::Current | Self::Offsets(OffsetWidth::Eight) => ENTRY_LEN,
+        }
+    }
+
+    /// The words of entries that are stored in this way.
+    fn words(self, stored: Vec<u8>) -> Result<Vec<u8>> {
+        if self.entry_len() < ENTRY_LEN {
+            let mut words = Vec::with_capacity(stored.len().saturating_mul(ENTRY_LEN / 2));
+            for offset in stored.chunks_exact(self.entry_len()) {
+                words.extend_from_slice(offset);
+                words.resize(words.len().next_multiple_of(ENTRY_LEN), 0);
+            }
+            return Ok(words);
+        }
+        let (words, _) = stored.as_chunks();
+        let is_entry = |bits: u64| match self {
+            Self::Current => Entry::from_bits(bits).is_some(),
+            Self::Offsets(_) => bits & SPECIAL == 0,
+        };
+        let wrong = words.iter().map(|&word| u64::from_le_bytes(word)).find(|&bits| !is_entry(bits));
+        match wrong {
+            Some(bits) if self == Self::Current => {
+                bail!(Corrupt, "frame index: {bits:#x} is no offset and no special value")
+            }
+            Some(bits) => bail!(Corrupt, "frame index: the offset {} is negative", bits.cast_signed()),
+            None => Ok(stored),
+        }
+    }
+}
+
 /// One entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
@@ -105,16 +157,17 @@ pub(crate) struct Index {
     /// The entries, as the chunk holds them.
     words: OnceLock<Vec<u8>>,
     packer: Packer,
+    coding: Coding,
     limits: Limits,
 }
 
 impl Index {
     /// The index of a frame without chunks.
     pub(crate) fn new() -> Self {
-        Self::with(Vec::new(), 0, OnceLock::from(Vec::new()), Limits::new())
+        Self::with(Vec::new(), 0, OnceLock::from(Vec::new()), Coding::Current, Limits::new())
     }
 
-    fn with(packed: Vec<u8>, len: usize, words: OnceLock<Vec<u8>>, limits: Limits) -> Self {
+    fn with(packed: Vec<u8>, len: usize, words: OnceLock<Vec<u8>>, coding: Coding, limits: Limits) -> Self {
         let packed = Packed::new(packed);
         Self {
             committed: packed.clone(),
@@ -124,21 +177,28 @@ impl Index {
             len,
             words,
             packer: Packer::default(),
+            coding,
             limits,
         }
     }
 
     /// The index that `bytes` start with.
     pub(crate) fn parse(bytes: &[u8], limits: Limits) -> Result<Self> {
+        Self::parse_as(Coding::Current, bytes, limits)
+    }
+
+    /// The index that `bytes` start with, with entries that are stored in this way.
+    pub(crate) fn parse_as(coding: Coding, bytes: &[u8], limits: Limits) -> Result<Self> {
+        let entry_len = coding.entry_len();
         let chunk = Chunk::parse(bytes).map_err(|error| error.within("frame index"))?;
         let nbytes = chunk.header().nbytes();
-        if !nbytes.is_multiple_of(ENTRY_LEN) {
-            bail!(Corrupt, "frame index: {nbytes} bytes are no whole entries of {ENTRY_LEN}");
+        if !nbytes.is_multiple_of(entry_len) {
+            bail!(Corrupt, "frame index: {nbytes} bytes are no whole entries of {entry_len}");
         }
-        let len = nbytes.checked_div(ENTRY_LEN).unwrap_or_default();
-        limits.check("frame index", nbytes)?;
+        let len = nbytes.checked_div(entry_len).unwrap_or_default();
+        limits.check("frame index", len.saturating_mul(ENTRY_LEN))?;
         limits.check_chunks(len as u64)?;
-        Ok(Self::with(chunk.as_bytes().to_vec(), len, OnceLock::new(), limits))
+        Ok(Self::with(chunk.as_bytes().to_vec(), len, OnceLock::new(), coding, limits))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -155,7 +215,7 @@ impl Index {
         if self.committed().is_empty() {
             return Ok(Vec::new());
         }
-        Ok(Self::parse(self.committed(), self.limits)?.entries()?.collect())
+        Ok(Self::parse_as(self.coding, self.committed(), self.limits)?.entries()?.collect())
     }
 
     /// Takes notice of what has come to count.
@@ -172,7 +232,7 @@ impl Index {
         if let Some(words) = self.words.get() {
             return Ok(words);
         }
-        let words = decode(self.packed.bytes(), self.limits)?;
+        let words = decode(self.packed.bytes(), self.coding, self.limits)?;
         Ok(self.words.get_or_init(|| words))
     }
 
@@ -263,15 +323,10 @@ pub(crate) fn max_packed_len(len: usize) -> usize {
 }
 
 /// The words of an index that is stored as `packed`.
-fn decode(packed: &[u8], limits: Limits) -> Result<Vec<u8>> {
+fn decode(packed: &[u8], coding: Coding, limits: Limits) -> Result<Vec<u8>> {
     let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits);
     let bytes = decompressor.decompress(packed).map_err(|error| error.within("frame index"))?;
-    let (words, _) = bytes.as_chunks();
-    let wrong = words.iter().map(|&word| u64::from_le_bytes(word)).find(|&bits| Entry::from_bits(bits).is_none());
-    if let Some(bits) = wrong {
-        bail!(Corrupt, "frame index: {bits:#x} is no offset and no special value");
-    }
-    Ok(bytes)
+    coding.words(bytes)
 }
 
 /// A chunk of these entries.

@@ -4,7 +4,7 @@ use super::checksums::{self, StoredHashes, Verdict};
 use super::early;
 use super::footer;
 use super::header::{self, Extent, FIXED_LEN, START_LEN};
-use super::index::Index;
+use super::index::{Coding, Index};
 use super::trailer::{self, Fingerprint, Trailer};
 use crate::bytes::array_at;
 use crate::error::{Result, bail, error};
@@ -214,7 +214,14 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
     if has_hashes {
         state.vlmetalayers.reserve();
     }
-    let index = read_index(&index_bytes, &state, generation, limits)?;
+    let coding = if generation == Generation::Current { Coding::Current } else { early::coding(&header)? };
+    let index = read_index(&index_bytes, coding, &state, generation, limits)?;
+    if generation == Generation::Beta1
+        && let Some(section) = base.checked_add(extent.header_len as u64)
+        && let Some(pipeline) = early::pipeline_of_chunks(source, section, &index)
+    {
+        state.pipeline = pipeline;
+    }
     // The early writers lost the size of chunks when the last one was shorter.
     if generation == Generation::Beta1 && nchunks_by_size(&state) != Some(index.len()) {
         state.chunksize = ChunkSize::Variable;
@@ -299,11 +306,11 @@ fn read_around_hashes(source: &dyn ReadAt, base: u64, place: &Range<u64>, limits
     Ok(Some(Tail { index, trailer, hashes }))
 }
 
-fn read_index(bytes: &[u8], state: &State, generation: Generation, limits: Limits) -> Result<Index> {
+fn read_index(bytes: &[u8], coding: Coding, state: &State, generation: Generation, limits: Limits) -> Result<Index> {
     if state.nbytes == 0 && bytes.is_empty() {
         return Ok(Index::new());
     }
-    let index = Index::parse(bytes, limits)?;
+    let index = Index::parse_as(coding, bytes, limits)?;
     // What the first betas stored there cannot be relied upon.
     if generation == Generation::Beta1 {
         return Ok(index);
