@@ -212,9 +212,9 @@ def parse():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="scenarios at a time (default: %(default)s)")
     parser.add_argument("--most", type=int, default=20, metavar="N", help="losses of a scenario to print (default: %(default)s)")
     options = parser.parse_args()
-    options.limit = 8 if options.short else None
+    options.limit = 24 if options.short else None
     if options.replays is None:
-        options.replays = 60 if options.short else 300
+        options.replays = 100 if options.short else 300
     return options
 
 

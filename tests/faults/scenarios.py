@@ -149,11 +149,11 @@ def all_of(tracer, is_short):
 
 
 SHORT = {
-    "append frame", "append frame-plain", "append array", "append sparse", "append packed", "append bloscpack",
-    "append sparse-array", "meta set longer fixed frame", "meta set sparse", "meta delete array", "meta set bloscpack",
-    "compact frame", "compact sparse", "repair good frame", "repair damaged sparse", "repair good array",
-    "convert frame over sparse", "convert sparse over frame", "compress over sparse", "compress over frame",
-    "compress over bloscpack", "decompress sparse over plain", "append frame through a link",
+    "append frame", "append frame-plain", "append array", "append again array-plain", "append bloscpack",
+    "append rewriting bloscpack", "append on two threads frame", "append from standard input array",
+    "append frame through a link", "meta set longer fixed frame", "meta update fixed frame-plain", "meta set array",
+    "meta delete array", "meta set bloscpack", "compact frame", "compact array-plain", "compact sparse",
+    "repair bloscpack interrupted early", "repair bloscpack interrupted late",
 }
 
 
