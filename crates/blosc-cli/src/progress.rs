@@ -192,6 +192,10 @@ impl<D: Directory> Directory for Counted<D> {
         self.inner.create(name)
     }
 
+    fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
+        self.inner.keep_permissions_of(name)
+    }
+
     fn remove(&mut self, name: &str) -> io::Result<()> {
         self.inner.remove(name)
     }

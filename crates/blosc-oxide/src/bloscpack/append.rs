@@ -148,7 +148,7 @@ pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendO
         Some(spare) => Beside { path: spare.clone() },
         None => Beside::of(path),
     };
-    let mut spare = FileStorage::create(&beside.path)?;
+    let mut spare = beside.create()?;
     let (summary, is_rewritten) = append_or_rewrite(&mut file, &mut spare, data, options)?;
     if is_rewritten {
         drop(spare);
@@ -160,7 +160,7 @@ pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendO
 /// Opens a file that no one else may append to meanwhile.
 fn open_alone(path: &Path) -> Result<FileStorage> {
     let at_path = |cause| error!(Io, "{}: {cause}", path.display()).with_source(cause);
-    let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(at_path)?;
+    let file = FileStorage::open_writable(path).map_err(at_path)?.into_file();
     // Where there are no locks, an error of another kind, there is nothing to wait for either.
     let is_locked = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
     if is_locked || was_replaced(path, &file).map_err(at_path)? {
@@ -194,6 +194,14 @@ impl Beside {
         name.push(path.file_name().unwrap_or_default());
         name.push(format!(".rewrite-{}", std::process::id()));
         Self { path: path.with_file_name(name) }
+    }
+
+    /// Makes it, in place of one that may be there: a link with its name is not followed.
+    fn create(&self) -> Result<FileStorage> {
+        match fs::remove_file(&self.path) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(cause.into()),
+            _ => Ok(FileStorage::create_new(&self.path)?),
+        }
     }
 
     fn replace(&self, path: &Path) -> Result<()> {

@@ -7,11 +7,12 @@
 //! | 8..16 | the counter, in the byte order of the machine |
 
 use super::options::FrameOptions;
+use super::sparse::INDEX_NAME;
 use crate::error::{Result, bail, error};
 use crate::schunk::{Begun, ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
-use crate::storage::{FileStorage, ReadAt, Storage};
+use crate::storage::{FileStorage, ReadAt, Storage, open_sidecar};
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -50,8 +51,9 @@ pub(super) struct LockFile {
 impl LockFile {
     /// The file that belongs to the frame at `path`; it is made if it is not there.
     pub(super) fn open(path: &Path, timeout: Option<Duration>) -> Result<Self> {
+        let frame = if path.is_dir() { path.join(INDEX_NAME) } else { path.to_owned() };
         let path = lock_path(path);
-        let handle = open_or_create(&path).map_err(|cause| at_path(&path, cause))?;
+        let handle = open_sidecar(&path, &frame).map_err(|cause| at_path(&path, cause))?;
         let file = handle.try_clone().map_err(|cause| at_path(&path, cause))?.into();
         Ok(Self { file, handle, path, timeout, held: None, known: 0, current: 0 })
     }
@@ -139,16 +141,6 @@ fn lock_path(frame: &Path) -> PathBuf {
     let mut path = OsString::from(frame);
     path.push(SUFFIX);
     path.into()
-}
-
-/// Who may only read the directory can still lock, if the file is there.
-fn open_or_create(path: &Path) -> io::Result<File> {
-    match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
-            File::open(path)
-        }
-        result => result,
-    }
 }
 
 fn at_path(path: &Path, cause: io::Error) -> crate::error::Error {

@@ -14,7 +14,7 @@ use crate::exec::lock;
 use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
 use crate::storage::{Directory, Durability, MemoryDirectory, ReadAt, read_exact};
 use std::collections::BTreeSet;
-use std::io::ErrorKind::NotFound;
+use std::io::ErrorKind::{InvalidInput, NotFound};
 use std::sync::{Arc, Mutex};
 
 /// The file with header, index and trailer.
@@ -114,11 +114,18 @@ impl Sparse {
         Ok(store)
     }
 
-    pub(super) fn open(directory: Box<dyn Directory>, can_write: bool, settings: Settings) -> Result<(Self, State)> {
+    pub(super) fn open(
+        mut directory: Box<dyn Directory>,
+        can_write: bool,
+        settings: Settings,
+    ) -> Result<(Self, State)> {
         let source = directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
         let opened = open::open(&*source, 0, settings.limits)?;
         if !opened.extent.is_sparse {
             bail!(Corrupt, "frame: {INDEX_NAME} says that its chunks are in itself");
+        }
+        if can_write {
+            directory.keep_permissions_of(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
         }
         let Opened { extent, state, index, header, trailer, integrity, .. } = opened;
         let foreign = integrity.foreign();
@@ -359,6 +366,9 @@ fn at_file(name: &str, cause: std::io::Error) -> crate::error::Error {
 fn at_chunk_file(name: &str, cause: std::io::Error) -> crate::error::Error {
     if cause.kind() == NotFound {
         return error!(Corrupt, "{name}: its file is not there").with_source(cause);
+    }
+    if cause.kind() == InvalidInput {
+        return error!(Corrupt, "{name}: {cause}").with_source(cause);
     }
     at_file(name, cause)
 }

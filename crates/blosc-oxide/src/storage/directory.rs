@@ -1,10 +1,11 @@
 //! Directories of named storages, which sparse frames are kept in.
 
+use super::plain::PlainDirectory;
 use super::{FileStorage, MemoryStorage, ReadAt, Storage};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Named storages side by side.
@@ -26,6 +27,14 @@ pub trait Directory: Send + Sync {
     /// # Errors
     /// What the operating system reports.
     fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>>;
+
+    /// Gives those that are created from now on the permissions of this one, where there are any.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not there; else what the operating system reports.
+    fn keep_permissions_of(&mut self, _name: &str) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Takes one away.
     ///
@@ -53,16 +62,17 @@ pub trait Directory: Send + Sync {
 }
 
 /// A directory of files.
+///
+/// Nothing in it is opened but its own regular files: symbolic links are not followed, and pipes, devices, sockets and
+/// directories are refused. The path itself may lead through links. It is opened when it is first used.
 #[derive(Debug, Clone)]
-pub struct FileDirectory {
-    path: PathBuf,
-}
+pub struct FileDirectory(PlainDirectory);
 
 impl FileDirectory {
     /// The directory at `path`.
     #[must_use]
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self { path: path.as_ref().to_owned() }
+        Self(PlainDirectory::new(path.as_ref()))
     }
 
     /// Makes a new directory, which must not be there yet.
@@ -77,39 +87,35 @@ impl FileDirectory {
 
 impl Directory for FileDirectory {
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
-        Ok(Box::new(FileStorage::open(self.path.join(name))?))
+        Ok(Box::new(FileStorage::from(self.0.open(name)?)))
     }
 
     fn open_writable(&self, name: &str) -> io::Result<Box<dyn Storage>> {
-        Ok(Box::new(FileStorage::open_writable(self.path.join(name))?))
+        Ok(Box::new(FileStorage::from(self.0.open_writable(name)?)))
     }
 
     fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
-        Ok(Box::new(FileStorage::create(self.path.join(name))?))
+        Ok(Box::new(FileStorage::from(self.0.create(name)?)))
+    }
+
+    fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
+        self.0.keep_permissions_of(name)
     }
 
     fn remove(&mut self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.path.join(name))
+        self.0.remove(name)
     }
 
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.path.join(from), self.path.join(to))
+        self.0.rename(from, to)
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path)? {
-            // A name that is not UTF-8 is not one of ours.
-            if let Ok(name) = entry?.file_name().into_string() {
-                names.push(name);
-            }
-        }
-        Ok(names)
+        self.0.names()
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        // Only Unix lets a directory be opened and synced as a file; elsewhere renames and creations are journalled.
-        if cfg!(unix) { fs::File::open(&self.path)?.sync_all() } else { Ok(()) }
+        self.0.sync()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bytes in a file, with positioned reads and writes.
 
-use super::{ReadAt, Storage};
+use super::{ReadAt, Storage, plain};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
@@ -15,17 +15,17 @@ impl FileStorage {
     /// Opens a file for reading; writes will fail.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// `InvalidInput` if it is a pipe, a device or anything else but a regular file; else what the operating system reports.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self { file: File::open(path)? })
+        Ok(Self { file: plain::open(path.as_ref(), OpenOptions::new().read(true))? })
     }
 
     /// Opens a file for reading and writing.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// As [`open`](Self::open); else what the operating system reports.
     pub fn open_writable(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self { file: OpenOptions::new().read(true).write(true).open(path)? })
+        Ok(Self { file: plain::open(path.as_ref(), OpenOptions::new().read(true).write(true))? })
     }
 
     /// Makes a new file, which must not be there yet.
@@ -41,7 +41,15 @@ impl FileStorage {
     /// # Errors
     /// What the operating system reports.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self { file: OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)? })
+        let options = &mut OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true);
+        Ok(Self { file: plain::open(path.as_ref(), options)? })
+    }
+
+    /// The file by itself.
+    #[cfg_attr(not(feature = "bloscpack"), expect(dead_code, reason = "only Bloscpack files are locked themselves"))]
+    pub(crate) fn into_file(self) -> File {
+        self.file
     }
 }
 

@@ -7,11 +7,13 @@ mod directory;
 mod durability;
 mod file;
 mod memory;
+mod plain;
 
 pub use directory::{Directory, FileDirectory, MemoryDirectory};
 pub use durability::Durability;
 pub use file::FileStorage;
 pub use memory::MemoryStorage;
+pub(crate) use plain::open_sidecar;
 
 use crate::error::{Result, error};
 use std::io;

@@ -1,0 +1,284 @@
+//! Opening regular files and nothing else: a file from a stranger may be a link to one of ours, or a pipe that never ends.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+#[cfg(not(unix))]
+pub(crate) use portable::open_sidecar;
+#[cfg(not(unix))]
+pub(super) use portable::{PlainDirectory, open};
+#[cfg(unix)]
+pub(crate) use unix::open_sidecar;
+#[cfg(unix)]
+pub(super) use unix::{PlainDirectory, open};
+
+fn refused(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, only regular files are opened here"))
+}
+
+/// A name in a directory, and not a way to somewhere else.
+fn checked(name: &str) -> io::Result<&str> {
+    if matches!(name, "" | "." | "..") || name.contains(['/', '\\', '\0']) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} is no name of a file")));
+    }
+    Ok(name)
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::{File, OpenOptions, Path, checked, io, refused};
+    use rustix::fs::{
+        AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, openat, renameat, statat, unlinkat,
+    };
+    use rustix::io::Errno;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+    use std::path::PathBuf;
+    use std::sync::{Arc, OnceLock};
+
+    /// No link is followed, and opening a pipe does not wait for its other end.
+    const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+    const PERMISSIONS: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
+    const DEFAULT: Mode = Mode::from_bits_retain(0o666);
+
+    /// Opens a path that the user has given, which may be a link.
+    pub(in super::super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        let file = options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+        let kind = file.metadata()?.file_type();
+        match () {
+            () if kind.is_file() => Ok(file),
+            () if kind.is_fifo() => Err(refused("a pipe")),
+            () if kind.is_dir() => Err(Errno::ISDIR.into()),
+            () => Err(refused("a device")),
+        }
+    }
+
+    /// Opens the file beside a frame that is written in place, or makes it with the permissions of the frame.
+    pub(crate) fn open_sidecar(path: &Path, frame: &Path) -> io::Result<File> {
+        let opened = match open_plain(CWD, path, OFlags::RDWR) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let mode = statat(CWD, frame, AtFlags::empty()).ok().map(|stat| permissions(&stat));
+                match create_plain(CWD, path, mode) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => open_plain(CWD, path, OFlags::RDWR),
+                    created => created,
+                }
+            }
+            opened => opened,
+        };
+        match opened {
+            // Who may only read the directory can still lock, if the file is there.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
+            {
+                open_plain(CWD, path, OFlags::RDONLY)
+            }
+            opened => opened.and_then(only_name),
+        }
+    }
+
+    fn open_plain(directory: BorrowedFd<'_>, name: impl rustix::path::Arg, access: OFlags) -> io::Result<File> {
+        let file = openat(directory, name, access | PLAIN, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP | Errno::MLINK => refused("a symbolic link"),
+            Errno::NXIO => refused("a socket or a pipe"),
+            Errno::ISDIR => refused("a directory"),
+            error => error.into(),
+        })?;
+        match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+            FileType::RegularFile => Ok(file.into()),
+            FileType::Fifo => Err(refused("a pipe")),
+            FileType::Directory => Err(refused("a directory")),
+            _ => Err(refused("a device")),
+        }
+    }
+
+    /// Makes a file that must not be there yet, not even as a link.
+    fn create_plain(directory: BorrowedFd<'_>, name: impl rustix::path::Arg, mode: Option<Mode>) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | PLAIN;
+        let file = openat(directory, name, flags, mode.unwrap_or(DEFAULT))?;
+        if let Some(mode) = mode {
+            // The mask of the process may have taken something away.
+            fchmod(&file, mode)?;
+        }
+        Ok(file.into())
+    }
+
+    /// Refuses a file that is written in place and has another name, perhaps that of a file elsewhere.
+    fn only_name(file: File) -> io::Result<File> {
+        if fstat(&file)?.st_nlink > 1 {
+            return Err(refused("a hard link"));
+        }
+        Ok(file)
+    }
+
+    fn permissions(stat: &Stat) -> Mode {
+        Mode::from_raw_mode(stat.st_mode) & PERMISSIONS
+    }
+
+    /// A directory that is opened once: what is put in place of its path afterwards does not matter.
+    #[derive(Debug, Clone)]
+    pub(in super::super) struct PlainDirectory {
+        path: PathBuf,
+        handle: Arc<OnceLock<OwnedFd>>,
+        /// The permissions of new files; `None` for those that the process gives.
+        mode: Option<Mode>,
+    }
+
+    impl PlainDirectory {
+        pub(in super::super) fn new(path: &Path) -> Self {
+            Self { path: path.to_owned(), handle: Arc::default(), mode: None }
+        }
+
+        fn handle(&self) -> io::Result<BorrowedFd<'_>> {
+            if let Some(handle) = self.handle.get() {
+                return Ok(handle.as_fd());
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let opened = openat(CWD, &self.path, flags, Mode::empty())?;
+            Ok(self.handle.get_or_init(|| opened).as_fd())
+        }
+
+        pub(in super::super) fn open(&self, name: &str) -> io::Result<File> {
+            open_plain(self.handle()?, checked(name)?, OFlags::RDONLY)
+        }
+
+        pub(in super::super) fn open_writable(&self, name: &str) -> io::Result<File> {
+            open_plain(self.handle()?, checked(name)?, OFlags::RDWR).and_then(only_name)
+        }
+
+        /// Makes a file in place of what has the name, which is not written to: it may be known elsewhere.
+        pub(in super::super) fn create(&self, name: &str) -> io::Result<File> {
+            let directory = self.handle()?;
+            match unlinkat(directory, checked(name)?, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => create_plain(directory, name, self.mode),
+                Err(Errno::ISDIR | Errno::PERM) => Err(refused("a directory")),
+                Err(error) => Err(error.into()),
+            }
+        }
+
+        pub(in super::super) fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
+            let stat = statat(self.handle()?, checked(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
+            self.mode = Some(permissions(&stat));
+            Ok(())
+        }
+
+        pub(in super::super) fn remove(&self, name: &str) -> io::Result<()> {
+            Ok(unlinkat(self.handle()?, checked(name)?, AtFlags::empty())?)
+        }
+
+        pub(in super::super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+            let directory = self.handle()?;
+            Ok(renameat(directory, checked(from)?, directory, checked(to)?)?)
+        }
+
+        pub(in super::super) fn names(&self) -> io::Result<Vec<String>> {
+            let mut names = Vec::new();
+            for entry in Dir::read_from(self.handle()?)? {
+                // A name that is not UTF-8 is not one of ours.
+                if let Ok(name) = entry?.file_name().to_str()
+                    && !matches!(name, "." | "..")
+                {
+                    names.push(name.to_owned());
+                }
+            }
+            Ok(names)
+        }
+
+        pub(in super::super) fn sync(&self) -> io::Result<()> {
+            Ok(rustix::fs::fsync(self.handle()?)?)
+        }
+    }
+}
+
+/// Where there is no `openat`: what a name is is looked at before it is opened.
+#[cfg(not(unix))]
+mod portable {
+    use super::{File, OpenOptions, Path, checked, io, refused};
+    use std::fs;
+    use std::path::PathBuf;
+
+    /// Opens a path that the user has given, which may be a link.
+    pub(in super::super) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        let file = options.open(path)?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(refused("no file")) }
+    }
+
+    /// Opens the file beside a frame that is written in place, or makes it.
+    pub(crate) fn open_sidecar(path: &Path, _frame: &Path) -> io::Result<File> {
+        refuse_links(path)?;
+        match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
+            // Who may only read the directory can still lock, if the file is there.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
+            opened => opened,
+        }
+    }
+
+    fn refuse_links(path: &Path) -> io::Result<()> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if !metadata.is_file() => Err(refused("a link or a directory")),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// A directory by its path.
+    #[derive(Debug, Clone)]
+    pub(in super::super) struct PlainDirectory(PathBuf);
+
+    impl PlainDirectory {
+        pub(in super::super) fn new(path: &Path) -> Self {
+            Self(path.to_owned())
+        }
+
+        fn path(&self, name: &str) -> io::Result<PathBuf> {
+            Ok(self.0.join(checked(name)?))
+        }
+
+        fn plain(&self, name: &str) -> io::Result<PathBuf> {
+            let path = self.path(name)?;
+            refuse_links(&path)?;
+            Ok(path)
+        }
+
+        pub(in super::super) fn open(&self, name: &str) -> io::Result<File> {
+            File::open(self.plain(name)?)
+        }
+
+        pub(in super::super) fn open_writable(&self, name: &str) -> io::Result<File> {
+            OpenOptions::new().read(true).write(true).open(self.plain(name)?)
+        }
+
+        pub(in super::super) fn create(&self, name: &str) -> io::Result<File> {
+            let path = self.path(name)?;
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => OpenOptions::new().read(true).write(true).create_new(true).open(path),
+            }
+        }
+
+        #[expect(clippy::unused_self, reason = "permissions are those of the directory here")]
+        pub(in super::super) fn keep_permissions_of(&mut self, _name: &str) -> io::Result<()> {
+            Ok(())
+        }
+
+        pub(in super::super) fn remove(&self, name: &str) -> io::Result<()> {
+            fs::remove_file(self.path(name)?)
+        }
+
+        pub(in super::super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+            fs::rename(self.path(from)?, self.path(to)?)
+        }
+
+        pub(in super::super) fn names(&self) -> io::Result<Vec<String>> {
+            // A name that is not UTF-8 is not one of ours.
+            let names = fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
+            names.filter_map(io::Result::transpose).collect()
+        }
+
+        /// Creations and renames are journalled.
+        #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "there is nothing to do")]
+        pub(in super::super) fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}
