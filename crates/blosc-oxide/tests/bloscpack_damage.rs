@@ -81,7 +81,9 @@ fn a_file_cut_at_any_byte_is_an_error() {
         for cut in mutate::prefixes(&whole) {
             let (found, is_length_known) = read(cut);
             let place = format!("{label}: {} of {} bytes", cut.len(), whole.len());
-            let is_between_chunks = record_ends[1..].contains(&(cut.len() as u64));
+            // Version 1 knows no size, so that without a chunk it is an empty file.
+            let first = usize::from(!label.starts_with("version 1"));
+            let is_between_chunks = record_ends[first..].contains(&(cut.len() as u64));
             if is_between_chunks && label.ends_with("streamed") {
                 assert!(!is_length_known, "{place}");
                 let (found, _) = found.unwrap();

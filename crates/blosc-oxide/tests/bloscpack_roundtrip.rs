@@ -474,3 +474,24 @@ fn files_on_disk_come_back() {
     let error = Bloscpack::open(&path).unwrap_err();
     assert!(error.to_string().contains("roundtrip"), "{error}");
 }
+
+/// A writer of a stream does not know sizes when it starts, and may have had nothing to write.
+#[test]
+fn a_file_that_knows_no_size_and_has_no_chunk_is_empty() {
+    let unknown = [0xff; 16];
+    let headers = [
+        [&b"blpk\x01\0\0\0"[..], &unknown[..8]].concat(),
+        [&b"blpk\x02\0\0\x08"[..], &unknown, &[0; 8]].concat(),
+        [&b"blpk\x03\0\0\x08"[..], &unknown, &[0; 8]].concat(),
+        [&b"blpk\x03\0\0\x08"[..], &unknown, &unknown[..8]].concat(),
+    ];
+    for bytes in headers {
+        let file = Bloscpack::from_storage(&bytes[..]).unwrap();
+        assert_eq!((file.nchunks().unwrap(), file.nbytes().unwrap()), (0, 0), "{bytes:02x?}");
+        let mut out = Vec::new();
+        assert_eq!(file.copy_to(&mut out).unwrap(), 0);
+        assert!(file.verify().is_ok());
+    }
+    let with_a_size = [&b"blpk\x03\0\0\x08\x10\0\0\0"[..], &[0xff; 12], &[0; 8]].concat();
+    assert!(Bloscpack::from_storage(&with_a_size[..]).and_then(|file| file.nbytes()).is_err());
+}

@@ -184,6 +184,11 @@ impl FileHeader {
         self
     }
 
+    /// Whether nothing in it tells how much data there is: then there may be none, and no chunk.
+    pub(super) fn tells_no_size(&self) -> bool {
+        self.nchunks.is_none() && self.sizes == Sizes::default()
+    }
+
     /// The header as bytes: 32 of them, of which a header of version 1 is the first 16.
     fn to_array(self) -> [u8; LEN] {
         let [m0, m1, m2, m3] = MAGIC;
@@ -313,6 +318,9 @@ fn count(what: &str, stored: i64) -> Result<Option<u64>> {
 fn room(version: Version, nchunks: Option<u64>, stored: i64) -> Result<u64> {
     if version != Version::V3 && stored != 0 {
         bail!(Corrupt, "header: bytes 24 to 31 are reserved in version {version}, they are {stored}");
+    }
+    if nchunks.is_none() && stored == i64::from(UNKNOWN) {
+        return Ok(0);
     }
     let room = u64::try_from(stored).map_err(|_| error!(Corrupt, "header: max_app_chunks is {stored}"))?;
     let Some(nchunks) = nchunks else {

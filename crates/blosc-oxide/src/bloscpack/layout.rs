@@ -201,8 +201,8 @@ impl<'a> Walk<'a> {
     fn is_over(&self) -> bool {
         match self.layout.header.nchunks() {
             Some(nchunks) => self.index >= nchunks,
-            // Every writer writes at least one chunk, an empty one for no data.
-            None => self.at >= self.layout.len && self.index > 0,
+            // A writer that knew any size had a chunk, an empty one for no data.
+            None => self.at >= self.layout.len && (self.index > 0 || self.layout.header.tells_no_size()),
         }
     }
 

@@ -255,7 +255,7 @@ impl<R: Read> Chunks<R> {
         let at = self.input.at;
         let mut start = Vec::with_capacity(2 * CHUNK_HEADER_LEN);
         let came = self.input.up_to(CHUNK_HEADER_LEN, &mut start)?;
-        if came == 0 && self.layout.header.nchunks().is_none() && index > 0 {
+        if came == 0 && self.layout.header.nchunks().is_none() && (index > 0 || self.layout.header.tells_no_size()) {
             return Ok(None);
         }
         let header =
