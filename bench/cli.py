@@ -105,9 +105,9 @@ def contenders(arguments, work):
 
     def blosc(codec, level):
         packed = os.path.join(work, f"{codec}{level}.b2frame")
-        compress = [arguments.blosc, "-q", "-j", threads, "compress", "--force", "--codec", codec, "--level", str(level),
+        compress = [arguments.blosc, "-q", "-j", threads, "compress", "--force", "--no-sync", "--codec", codec, "--level", str(level),
                     "--typesize", str(TYPESIZE), "--filter", "shuffle", "--chunk-size", str(CHUNK), plain, packed]
-        return (f"blosc, {codec} {level}", compress, [arguments.blosc, "-q", "-j", threads, "decompress", "--force", packed, out], packed)
+        return (f"blosc, {codec} {level}", compress, [arguments.blosc, "-q", "-j", threads, "decompress", "--force", "--no-sync", packed, out], packed)
 
     def python(codec, level):
         packed = os.path.join(work, f"python-{codec}{level}.b2frame")

@@ -1,7 +1,9 @@
 //! The formats that files can have.
 
-use blosc_oxide::{Container, EarlyFrame, Frame, FrameLayout, FrameVersion};
+use blosc_oxide::{Container, EarlyFrame, Frame, FrameLayout, FrameVersion, Header};
 use clap::ValueEnum;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A format, by the name that the command line and the JSON output use.
@@ -36,6 +38,9 @@ pub(crate) enum FileFormat {
     FrameBeta5,
 }
 
+/// The header of a chunk has no more bytes.
+const HEADER_LEN: u64 = 32;
+
 /// The extensions that files of a format have, the usual one first.
 const EXTENSIONS: [(FileFormat, &str); 9] = [
     (FileFormat::B2frame, "b2frame"),
@@ -52,6 +57,26 @@ const EXTENSIONS: [(FileFormat, &str); 9] = [
 /// Whether there is a sparse frame at `path`, whatever its name is.
 pub(crate) fn is_sparse_frame(path: &Path) -> bool {
     matches!(Container::at(path), Ok(Some(Container::SparseFrame)))
+}
+
+/// Whether the content of the file or directory at `path` is that of a Blosc file.
+///
+/// The header of a chunk says so little that other files can begin like one: it counts if the chunk is the whole file, or
+/// if its name says so as well.
+pub(crate) fn is_blosc(path: &Path) -> bool {
+    match Container::at(path) {
+        Ok(Some(Container::Chunk)) => is_one_chunk(path) || FileFormat::of_path(path).is_some(),
+        Ok(found) => found.is_some(),
+        Err(_) => false,
+    }
+}
+
+fn is_one_chunk(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let Ok(file) = File::open(path) else { return false };
+    let Ok(len) = file.metadata().map(|metadata| metadata.len()) else { return false };
+    let is_read = file.take(HEADER_LEN).read_to_end(&mut head).is_ok();
+    is_read && Header::parse(&head).is_ok_and(|header| header.cbytes() as u64 == len)
 }
 
 impl FileFormat {

@@ -15,8 +15,10 @@ mod input;
 mod json;
 mod metadata;
 mod output;
+mod placement;
 mod progress;
 mod reading;
+mod signals;
 mod sink;
 mod size;
 mod source;
@@ -29,6 +31,7 @@ use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    signals::survive_size_limit();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

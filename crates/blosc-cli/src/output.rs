@@ -3,19 +3,56 @@
 
 use crate::changing::LOCK_NAME;
 use crate::failure::{At, Failure, Outcome};
+use crate::format;
+use crate::input;
+use crate::placement::{self, Misplaced};
+use crate::signals;
+use clap::Args;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// The exit code of a program that Ctrl-C has ended, as shells have it.
-const INTERRUPTED: i32 = 130;
 /// How often another name is tried for a directory, if there is one of that name.
 const NAMES: usize = 100;
 
 /// The directories that must be removed if the program is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static HANDLER: Once = Once::new();
+
+/// The options of commands that write files.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Writing {
+    /// Overwrite what is there; compress overwrites only Blosc files
+    #[arg(long)]
+    force: bool,
+    /// Do not wait until the result is on the disk: faster, but a power cut can then lose it and what it replaces
+    #[arg(long)]
+    no_sync: bool,
+    /// Whether only Blosc files may be overwritten.
+    #[arg(skip)]
+    spares_others: bool,
+}
+
+impl Writing {
+    /// The same, where nothing but Blosc files may be overwritten.
+    pub(crate) fn sparing_others(self) -> Self {
+        Self { spares_others: true, ..self }
+    }
+
+    /// Whether something may be overwritten.
+    pub(crate) fn is_forced(self) -> bool {
+        self.force
+    }
+
+    /// Whether results are to survive a power cut.
+    pub(crate) fn is_synced(self) -> bool {
+        !self.no_sync
+    }
+
+    /// What is needed for a while only.
+    const SCRATCH: Self = Self { force: true, no_sync: true, spares_others: false };
+}
 
 /// A file or directory that is being made. Dropping it removes what there is.
 #[derive(Debug)]
@@ -24,48 +61,52 @@ pub(crate) struct Output {
     room: PathBuf,
     temporary: PathBuf,
     target: Option<PathBuf>,
-    is_forced: bool,
+    writing: Writing,
     permissions: Option<Permissions>,
     /// Whether what there is stays, being all that is left.
     is_kept: bool,
 }
 
 impl Output {
-    /// What will be at `target`, where there must be nothing yet unless `is_forced`.
-    pub(crate) fn to(target: &Path, is_forced: bool) -> Outcome<Self> {
-        check_free(target, is_forced)?;
+    /// What will be at `target`, where there must be nothing yet unless it may be overwritten.
+    pub(crate) fn to(target: &Path, writing: Writing) -> Outcome<Self> {
+        check_free(target, writing)?;
         if target.file_name().is_none() {
             return Err(Failure::usage(format!("{}: this is no name of a file", target.display())));
         }
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = placement::parent(target);
         if !parent.is_dir() {
             return Err(Failure::usage(format!("{}: there is no such directory; make it first", parent.display())));
         }
-        Self::unfinished(parent, Some(target.to_owned()), is_forced)
+        let mut output = Self::unfinished(parent, Some(target.to_owned()), writing)?;
+        output.permissions = permissions(target);
+        Ok(output)
+    }
+
+    /// A file beside `path` that is gone at the end, for a change that may have to write `path` anew.
+    pub(crate) fn beside(path: &Path) -> Outcome<Self> {
+        Self::unfinished(placement::parent(path), None, Writing::SCRATCH)
     }
 
     /// A file that is needed for a while only.
     pub(crate) fn scratch() -> Outcome<Self> {
-        Self::unfinished(&std::env::temp_dir(), None, true)
+        Self::unfinished(&std::env::temp_dir(), None, Writing::SCRATCH)
     }
 
-    fn unfinished(directory: &Path, target: Option<PathBuf>, is_forced: bool) -> Outcome<Self> {
-        HANDLER.call_once(|| {
-            // Without a handler an interrupted run leaves a temporary file behind; that is no reason not to run. Whoever
-            // has a signal ignored, as `nohup` does, wants it to stay so.
-            let _ = ctrlc::try_set_handler(end_interrupted);
-        });
+    fn unfinished(directory: &Path, target: Option<PathBuf>, writing: Writing) -> Outcome<Self> {
+        HANDLER.call_once(|| signals::before_end(end_interrupted));
         let mut unfinished = lock();
         let room = make_room(directory)?;
         unfinished.push(room.clone());
-        Ok(Self { temporary: room.join("new"), room, target, is_forced, permissions: None, is_kept: false })
+        Ok(Self { temporary: room.join("new"), room, target, writing, permissions: None, is_kept: false })
     }
 
     /// The same, to be read and written by those who can read and write the file at `path`, as other compressors do it.
+    /// What comes from standard input is as private as what it replaces.
     pub(crate) fn like(mut self, path: &Path) -> Self {
-        let in_directory = path.join("chunks.b2frame");
-        let path = if path.is_dir() { &in_directory } else { path };
-        self.permissions = path.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.permissions());
+        if !input::is_stream(path) {
+            self.permissions = permissions(path).or_else(|| self.permissions.take());
+        }
         self
     }
 
@@ -91,22 +132,32 @@ impl Output {
         if let Some(permissions) = &self.permissions {
             permit(&self.temporary, permissions).at_path(target)?;
         }
+        if self.writing.is_synced() {
+            placement::sync(&self.temporary).at_path(target)?;
+        }
+        self.place(target)?;
+        if self.writing.is_synced() {
+            placement::sync_directory(placement::parent(target)).at_path(target)?;
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, target: &Path) -> Outcome {
         // Whoever interrupts the program waits until there is one or the other.
         let mut unfinished = lock();
         // Somebody else may have been faster.
-        check_free(target, self.is_forced)?;
-        let there = target.symlink_metadata().ok();
-        let is_in_the_way = there.is_some_and(|there| there.is_dir() || self.temporary.is_dir());
-        // A directory cannot be replaced in one step: the old one is kept until the new one is there.
-        let old = self.room.join("old");
-        if is_in_the_way {
-            fs::rename(target, &old).at_path(target)?;
+        check_free(target, self.writing)?;
+        if !self.writing.is_forced() {
+            return placement::put_free(&self.temporary, target).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => there_already(target),
+                _ => Failure::usage(format!("{}: {error}", target.display())),
+            });
         }
-        let Err(error) = fs::rename(&self.temporary, target) else { return Ok(()) };
-        if is_in_the_way && fs::rename(&old, target).is_err() {
-            return Err(self.keep(&error, &mut unfinished)).at_path(target);
+        match placement::put(&self.temporary, target, &self.room.join("old")) {
+            Ok(()) => Ok(()),
+            Err(Misplaced::Unchanged(error)) => Err(error).at_path(target),
+            Err(Misplaced::Aside(error)) => Err(self.keep(&error, &mut unfinished)).at_path(target),
         }
-        Err(error).at_path(target)
     }
 
     /// Leaves what there is where it is, and says so.
@@ -226,11 +277,18 @@ pub(crate) fn copy_to_stdout(path: &Path) -> Outcome {
 }
 
 /// Refuses to overwrite what was not asked to be.
-pub(crate) fn check_free(target: &Path, is_forced: bool) -> Outcome {
-    if !is_forced && target.symlink_metadata().is_ok() {
-        return Err(Failure::usage(format!("{}: there is something already; --force overwrites it", target.display())));
-    }
+pub(crate) fn check_free(target: &Path, writing: Writing) -> Outcome {
     let Ok(there) = target.symlink_metadata() else { return Ok(()) };
+    if writing.spares_others && is_other_file(target) {
+        return Err(Failure::usage(format!(
+            "{}: this is no Blosc file, and compress overwrites no other files, not even with --force; \
+             give another OUTPUT, or remove it first",
+            target.display()
+        )));
+    }
+    if !writing.is_forced() {
+        return Err(there_already(target));
+    }
     if there.is_dir() && !is_sparse_frame(target) {
         let shown = target.display();
         return Err(Failure::usage(format!(
@@ -242,6 +300,22 @@ pub(crate) fn check_free(target: &Path, is_forced: bool) -> Outcome {
         return Err(Failure::usage(format!("{shown}: this is no regular file; write to - and redirect that")));
     }
     Ok(())
+}
+
+fn there_already(target: &Path) -> Failure {
+    Failure::usage(format!("{}: there is something already; --force overwrites it", target.display()))
+}
+
+/// Whether something would be lost with the file at `path`, or the one that a link there leads to, that is no Blosc file.
+fn is_other_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) && !format::is_blosc(path)
+}
+
+/// Who may do what with a file, or with the files of a sparse frame.
+fn permissions(path: &Path) -> Option<Permissions> {
+    let in_directory = path.join("chunks.b2frame");
+    let path = if path.is_dir() { &in_directory } else { path };
+    path.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.permissions())
 }
 
 /// Whether a directory holds nothing but what a sparse frame consists of.
@@ -276,7 +350,7 @@ fn end_interrupted() {
         let gone = room.with_extension("gone");
         remove(if fs::rename(room, &gone).is_ok() { &gone } else { room });
     }
-    std::process::exit(INTERRUPTED);
+    std::process::exit(signals::INTERRUPTED);
 }
 
 fn remove(path: &Path) {
@@ -301,7 +375,7 @@ mod tests {
     #[test]
     fn what_can_neither_be_replaced_nor_put_back_is_kept_and_its_place_told() {
         let directory = make_room(&std::env::temp_dir()).unwrap();
-        let mut output = Output::to(&directory.join("out.sframe"), false).unwrap();
+        let mut output = Output::to(&directory.join("out.sframe"), Writing::SCRATCH).unwrap();
         let room = output.room.clone();
         fs::write(room.join("old"), "precious").unwrap();
         let failure = output.keep(&io::Error::other("the disk is gone"), &mut lock());

@@ -14,11 +14,12 @@ use std::process::Command;
 fn nothing_is_overwritten_without_force() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(1000));
-    scratch.write("out.b2frame", b"precious");
-    for arguments in [&["c", "data.bin", "out.b2frame"][..], &["c", "data.bin", "data.bin"]] {
+    assert!(run(&scratch, &["c", "data.bin", "out.b2frame"]).status.success());
+    let precious = fs::read(scratch.join("out.b2frame")).unwrap();
+    for arguments in [&["c", "data.bin", "out.b2frame"][..], &["d", "out.b2frame", "data.bin"]] {
         assert!(assert_fails(&run(&scratch, arguments), 2, "overwriting").contains("--force"));
     }
-    assert_eq!(fs::read(scratch.join("out.b2frame")).unwrap(), b"precious");
+    assert_eq!(fs::read(scratch.join("out.b2frame")).unwrap(), precious);
     assert!(run(&scratch, &["c", "--force", "data.bin", "out.b2frame"]).status.success());
     assert!(run(&scratch, &["c", "--force", "--format", "sframe", "data.bin", "out.b2frame"]).status.success());
     assert!(run(&scratch, &["c", "--force", "data.bin", "out.b2frame"]).status.success());

@@ -94,7 +94,7 @@ impl Append {
         // Of a link, the file that it leads to is changed.
         let path = self.file.canonicalize()?;
         // A file without room is written anew, where an interrupted run leaves nothing behind.
-        let spare = Output::to(&path, true)?;
+        let spare = Output::beside(&path)?;
         let options = AppendOptions::new().rewrite(true).spare(spare.path());
         let options = options.threads(global.threads()).limits(global.limits());
         append_to_file(&path, data, &options)?;

@@ -7,7 +7,7 @@ use crate::failure::{At, Failure, Outcome, tell};
 use crate::format::{self, FileFormat};
 use crate::input::{self, Data, PlainFile};
 use crate::metadata::Metadata;
-use crate::output::{self, Output};
+use crate::output::{self, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::sink;
 use crate::size;
@@ -24,9 +24,8 @@ pub(crate) struct Compress {
     input: PathBuf,
     /// Where to write; `-` is standard output, for which the format is blp [default: INPUT with an extension]
     output: Option<PathBuf>,
-    /// Overwrite what is there
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    writing: Writing,
     #[command(flatten)]
     encoding: Encoding,
 }
@@ -65,15 +64,28 @@ impl Compress {
         let format = self.format(output, data.array.is_some());
         let target = output.map_or_else(|| format.name_for(path), Path::to_owned);
         if !input::is_stream(&target) {
-            output::check_free(&target, self.force)?;
+            output::check_free(&target, self.writing.sparing_others())?;
+            self.check_plain(path, &target)?;
         }
         let place = input::shown(path);
         let hints = Hints::default();
         let metadata = data.array.as_ref().map(Metadata::of_array).unwrap_or_default();
         let recipe = self.encoding.recipe(format, &hints, metadata, &data.sample, data.nbytes, global).at(&place)?;
         warn_left_out(&recipe, &place, global);
-        let target = Target { path: &target, is_forced: self.force, source: path };
+        let target = Target { path: &target, writing: self.writing.sparing_others(), source: path };
         write_target(&recipe, data.data, &target, "compressing", global).at(&place)
+    }
+
+    /// Refuses to replace a Blosc file by another one compressed once more: `blosc c --force *.b2nd` is a mistake.
+    fn check_plain(&self, path: &Path, target: &Path) -> Outcome {
+        if !input::is_stream(path) && target.exists() && format::is_blosc(path) {
+            return Err(Failure::usage(format!(
+                "{}: it is compressed already, and would replace {}; `blosc convert` compresses it in another way",
+                path.display(),
+                target.display()
+            )));
+        }
+        Ok(())
     }
 
     fn format(&self, output: Option<&Path>, is_array: bool) -> FileFormat {
@@ -107,7 +119,7 @@ pub(crate) fn warn_left_out(recipe: &Recipe, place: &str, global: &Global) {
 /// Where a file is written.
 pub(crate) struct Target<'a> {
     pub(crate) path: &'a Path,
-    pub(crate) is_forced: bool,
+    pub(crate) writing: Writing,
     /// The file that it is made from.
     pub(crate) source: &'a Path,
 }
@@ -135,7 +147,7 @@ pub(crate) fn write_target(
         sink::write(recipe, data, scratch.path())?;
         return output::copy_to_stdout(scratch.path());
     }
-    let output = Output::to(target.path, target.is_forced)?.like(target.source);
+    let output = Output::to(target.path, target.writing)?.like(target.source);
     let task = Task { verb, total: recipe.nbytes, compressed: Some(output.path().to_owned()) };
     let progress = Progress::start(task, global.shows_progress());
     sink::write(recipe, progress.reading_data(data), output.path())?;

@@ -9,7 +9,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::format::FileFormat;
 use crate::input::{self, Data};
 use crate::metadata::Metadata;
-use crate::output::{self, Output};
+use crate::output::{self, Output, Writing};
 use crate::progress::open_shown;
 use crate::reading::Plain;
 use clap::Args;
@@ -26,9 +26,8 @@ pub(crate) struct Convert {
     input: PathBuf,
     /// Where to write; `-` is standard output
     output: PathBuf,
-    /// Overwrite what is there
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    writing: Writing,
     #[command(flatten)]
     encoding: Encoding,
 }
@@ -42,7 +41,7 @@ impl Convert {
         let place = input::shown(&self.input);
         let format = self.format()?;
         if !input::is_stream(&self.output) {
-            output::check_free(&self.output, self.force)?;
+            output::check_free(&self.output, self.writing)?;
         }
         let (source, progress) = open_shown(&self.input, "converting", global)?;
         let mut metadata = Metadata::of(&source).in_data(&place)?;
@@ -57,7 +56,7 @@ impl Convert {
         drop(progress);
         if !is_copied {
             let reader = Plain::from(examined).into_reader().in_data(&place)?;
-            let target = Target { path: &self.output, is_forced: self.force, source: &self.input };
+            let target = Target { path: &self.output, writing: self.writing, source: &self.input };
             write_target(&recipe, Data::stream(reader), &target, "converting", global).in_data(&place)?;
         }
         Ok(())
@@ -86,7 +85,7 @@ impl Convert {
             }
             return Ok(is_copied);
         }
-        let output = Output::to(&self.output, self.force)?.like(&self.input);
+        let output = Output::to(&self.output, self.writing)?.like(&self.input);
         let is_copied = copy(output.path())?;
         if is_copied {
             output.finish()?;

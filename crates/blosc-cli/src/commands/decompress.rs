@@ -7,7 +7,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::format;
 use crate::input;
 use crate::metadata::Metadata;
-use crate::output::{self, LittleByLittle, Output};
+use crate::output::{self, LittleByLittle, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::reading::Plain;
 use crate::size;
@@ -41,9 +41,8 @@ pub(crate) struct Decompress {
     /// The frame or file starts at this byte of INPUT
     #[arg(long, value_name = "N", default_value = "0", value_parser = size::parse)]
     offset: u64,
-    /// Overwrite what is there
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    writing: Writing,
 }
 
 /// A range of bytes, either end of which can be left open.
@@ -110,12 +109,12 @@ impl Decompress {
     fn run_file(&self, path: &Path, target: &Path, global: &Global) -> Outcome {
         let place = input::shown(path);
         if !input::is_stream(target) {
-            output::check_free(target, self.force)?;
+            output::check_free(target, self.writing)?;
         }
         if input::is_stream(path) && self.is_plain(target) {
             return self.run_stream(target, &place, global);
         }
-        let target = Target { path: target, is_forced: self.force, source: path };
+        let target = Target { path: target, writing: self.writing, source: path };
         let source = Opening::new(global).at_offset(self.offset).open(path)?;
         self.decompress(source, &target, global).in_data(place)
     }
@@ -156,7 +155,7 @@ impl Decompress {
 
     /// A Bloscpack file is read as it comes; everything else needs to be read here and there.
     fn run_stream(&self, target: &Path, place: &str, global: &Global) -> Outcome {
-        let target = &Target { path: target, is_forced: self.force, source: Path::new("-") };
+        let target = &Target { path: target, writing: self.writing, source: Path::new("-") };
         let mut stdin = input::stdin()?;
         let mut head = Vec::new();
         Read::by_ref(&mut stdin).take(128).read_to_end(&mut head).at(place)?;
@@ -249,7 +248,7 @@ fn into_target(
     if input::is_stream(target.path) {
         return write(&mut progress.writing(output::stdout()?));
     }
-    let output = Output::to(target.path, target.is_forced)?.like(target.source);
+    let output = Output::to(target.path, target.writing)?.like(target.source);
     let file = LittleByLittle(output.create()?);
     write(&mut progress.writing(file))?;
     drop(progress);

@@ -2,11 +2,11 @@
 
 use crate::cli::Cli;
 use crate::failure::{At, Outcome};
-use crate::output;
+use crate::output::{self, Output, Writing};
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write the man pages, one for `blosc` and one for each command.
 ///
@@ -15,9 +15,8 @@ use std::path::PathBuf;
 pub(crate) struct Man {
     /// Where to write blosc.1, blosc-compress.1 and the others
     directory: Option<PathBuf>,
-    /// Overwrite what is there
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    writing: Writing,
 }
 
 impl Man {
@@ -32,8 +31,14 @@ impl Man {
         std::fs::create_dir_all(directory).at_path(directory)?;
         let pages = pages.into_iter().map(|(name, page)| (directory.join(format!("{name}.1")), page));
         let pages: Vec<(PathBuf, Vec<u8>)> = pages.collect();
-        pages.iter().try_for_each(|(path, _)| output::check_free(path, self.force))?;
-        pages.iter().try_for_each(|(path, page)| std::fs::write(path, page).at_path(path))
+        pages.iter().try_for_each(|(path, _)| output::check_free(path, self.writing))?;
+        pages.iter().try_for_each(|(path, page)| self.write(path, page))
+    }
+
+    fn write(&self, path: &Path, page: &[u8]) -> Outcome {
+        let output = Output::to(path, self.writing)?;
+        output.create()?.write_all(page).at_path(path)?;
+        output.finish()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::changing::Alone;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::output::{self, Output};
+use crate::output::{self, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::size;
 use crate::source::Opening;
@@ -25,9 +25,8 @@ pub(crate) struct Repair {
     file: PathBuf,
     /// Where to write what is left [default: FILE with `.repaired` before its extension]
     output: Option<PathBuf>,
-    /// Overwrite what is there
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    writing: Writing,
 }
 
 impl Repair {
@@ -49,7 +48,7 @@ impl Repair {
 
     fn repair_frame(&self, global: &Global) -> Outcome {
         let target = self.target();
-        output::check_free(&target, self.force)?;
+        output::check_free(&target, self.writing)?;
         let options = Opening::new(global).frame_options();
         // Chunks are read to examine and to copy them, and in a file, large ones not all, to find them.
         let times = if self.file.is_dir() { 2 } else { 3 };
@@ -66,7 +65,7 @@ impl Repair {
         }
         let layout = if self.file.is_dir() { FrameLayout::Sparse } else { FrameLayout::Contiguous };
         let new = repair.frame_options().layout(layout).durability(Durability::None);
-        let output = Output::to(&target, self.force)?.like(&self.file);
+        let output = Output::to(&target, self.writing)?.like(&self.file);
         Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
         drop(progress);
         output.finish()?;
@@ -110,7 +109,7 @@ impl Repair {
     }
 
     fn recover_copy(&self, target: &Path, global: &Global) -> Outcome<Recovery> {
-        let output = Output::to(target, self.force)?.like(&self.file);
+        let output = Output::to(target, self.writing)?.like(&self.file);
         let mut copy = output.create()?;
         io::copy(&mut File::open(&self.file)?, &mut copy)?;
         let recovery = recover(&mut FileStorage::from(copy), global.limits())?;

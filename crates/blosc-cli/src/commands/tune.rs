@@ -3,7 +3,7 @@
 use crate::cli::Global;
 use crate::failure::{At, Outcome};
 use crate::input;
-use crate::output::{self, Output};
+use crate::output::{self, Output, Writing};
 use crate::size;
 use crate::terminal;
 use crate::tune::{self, Sample, Trial, Verdict};
@@ -32,15 +32,14 @@ pub(crate) struct Tune {
     /// Write a page with a plot of ratio against speed
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Overwrite FILE
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    writing: Writing,
 }
 
 impl Tune {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         if let Some(html) = &self.html {
-            output::check_free(html, self.force)?;
+            output::check_free(html, self.writing)?;
         }
         let typesize = self.typesize.map(|size| size as usize);
         let room = self.sample.clamp(1 << 10, blosc_oxide::MAX_NBYTES);
@@ -81,7 +80,7 @@ impl Tune {
 
     fn write_page(&self, html: &Path, sample: &Sample, found: &[tune::Measurement], verdict: &Verdict) -> Outcome {
         let page = tune::page(&input::shown(&self.input), sample.typesize, sample.bytes.len(), found, verdict);
-        let output = Output::to(html, self.force)?;
+        let output = Output::to(html, self.writing)?;
         output.create()?.write_all(page.as_bytes()).at_path(html)?;
         output.finish()
     }
