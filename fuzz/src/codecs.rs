@@ -73,7 +73,7 @@ pub(crate) fn chunk_of(codec: Codec, stream: &[u8], len: usize) -> Vec<u8> {
     chunk
 }
 
-fn in_a_chunk(codec: Codec, stream: &[u8], len: usize) {
+pub(crate) fn in_a_chunk(codec: Codec, stream: &[u8], len: usize) {
     let chunk = chunk_of(codec, stream, len);
     let mut decompressor = decompressor();
     let outputs = [0x5a, 0xa5].map(|fill| {

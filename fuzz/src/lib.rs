@@ -2,6 +2,8 @@
 //!
 //! A target in `fuzz_targets` only names its function, so that the same input can be tried from anywhere.
 
+extern crate alloc;
+
 pub mod arrays;
 pub mod chunks;
 pub mod codecs;
@@ -13,6 +15,9 @@ pub mod edits;
 pub mod files;
 mod input;
 pub mod kernels;
+pub mod lizard;
+#[path = "../../crates/blosc-kernels/src/lizard/tests/simple.rs"]
+mod lizard_oracle;
 pub mod seeds;
 
 use blosc_oxide::{Decompressor, Error, FrameOptions, Limits, Options, Threads};

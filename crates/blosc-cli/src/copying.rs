@@ -8,7 +8,7 @@ use crate::format::{ARRAY_LAYERS, FileFormat};
 use crate::sink;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::bloscpack::rewrite;
-use blosc_oxide::{FileStorage, Frame, FrameVersion, Options, SuperChunk};
+use blosc_oxide::{Codec, FileStorage, Frame, FrameVersion, Options, SuperChunk};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -21,13 +21,17 @@ pub(crate) fn copy(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<boo
     let is_frame = matches!(recipe.format, FileFormat::B2frame | FileFormat::Sframe);
     match from {
         Examined::Array(array) if recipe.format == FileFormat::B2nd => copy_array(array.super_chunk(), recipe, path)?,
-        Examined::Flat(Source::Frame(frame)) if is_frame && is_current(frame) => copy_frame(frame, recipe, path)?,
+        Examined::Flat(Source::Frame(frame)) if is_frame && is_current(frame) && is_written(frame.codec()) => {
+            copy_frame(frame, recipe, path)?;
+        }
         Examined::Flat(Source::Chunk(chunk)) if is_frame && fits_frame(chunk) => wrap_chunk(chunk, recipe, path)?,
         Examined::Flat(Source::Frame(frame)) if recipe.format == FileFormat::Chunk && is_one_chunk(frame) => {
             write_file(path, &frame.chunk(0)?)?;
         }
         Examined::Flat(Source::Chunk(chunk))
-            if recipe.format == Source::format_of_chunk(chunk) && is_portable(chunk) =>
+            if recipe.format == Source::format_of_chunk(chunk)
+                && is_portable(chunk)
+                && is_written(chunk.header.codec()) =>
         {
             write_file(path, &chunk.bytes)?;
         }
@@ -73,6 +77,11 @@ pub(crate) fn rechunk(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<
     }
     sc.commit()?;
     Ok(true)
+}
+
+/// What is only read is not passed on: readers of today do not have it.
+fn is_written(codec: Codec) -> bool {
+    codec != Codec::Lizard
 }
 
 fn is_current(frame: &Frame) -> bool {

@@ -108,8 +108,11 @@ pub(crate) fn split_name(mode: SplitMode) -> &'static str {
 }
 
 fn parse_codec(text: &str) -> Result<Codec, String> {
-    let codec = Codec::from_name(&text.to_ascii_lowercase()).filter(|codec| codec.is_built_in());
-    codec.ok_or_else(|| "it can be blosclz, lz4, lz4hc, snappy, zlib or zstd".to_owned())
+    const WRITTEN: &str = "it can be blosclz, lz4, lz4hc, snappy, zlib or zstd";
+    match Codec::from_name(&text.to_ascii_lowercase()) {
+        Some(Codec::Lizard) => Err(format!("lizard is read, but not written: {WRITTEN}")),
+        codec => codec.filter(|codec| codec.is_built_in()).ok_or_else(|| WRITTEN.to_owned()),
+    }
 }
 
 fn parse_filter(text: &str) -> Result<FilterArg, String> {

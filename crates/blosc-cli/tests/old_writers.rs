@@ -45,7 +45,8 @@ fn check(entry: &Entry) {
     let expected = entry.plain_sha256.as_deref();
     let output = blosc(["decompress", &path, "-"]);
     if is_zstd_0_5(entry) && !output.status.success() {
-        assert_fails(&output, 1, name);
+        let message = assert_fails(&output, 1, name);
+        assert!(message.contains("written by zstd 0.5,"), "{message}");
         return;
     }
     let is_right = |bytes: &[u8]| Some(sha256_hex(bytes).as_str()) == expected;
@@ -55,19 +56,19 @@ fn check(entry: &Entry) {
     assert!(is_right(&good(["decompress", "--old-bitshuffle", &path, "-"])), "{name}: other bytes by both rules");
     assert!(is_right(&good(["cat", "--old-bitshuffle", &path])), "{name}: cat");
     assert!(is_named_ambiguous(&path, &[]) && is_named_ambiguous(&path, &["--old-bitshuffle"]), "{name}");
-    assert_eq!(entry.manifest["ambiguous"], true, "{name}");
+    assert!(entry.manifest["ambiguous"] == true || is_lizard(entry), "{name}");
 }
 
 #[test]
 fn old_files_give_what_was_put_in() {
-    entries().iter().filter(|entry| !is_lizard(entry)).for_each(check);
+    entries().iter().for_each(check);
 }
 
 #[test]
 fn what_is_converted_by_the_old_rule_is_the_same_by_the_current_one() {
     let scratch = Scratch::new();
     let mut converted = 0;
-    let is_read = |entry: &&Entry| !is_lizard(entry) && !is_zstd_0_5(entry) && entry.kind != "packed";
+    let is_read = |entry: &&Entry| !is_zstd_0_5(entry) && entry.kind != "packed";
     let of_repository = Golden::repository().entries("old-writers");
     for entry in of_repository.iter().filter(is_read) {
         let old = ["--old-bitshuffle"];

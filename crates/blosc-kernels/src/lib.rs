@@ -1,4 +1,4 @@
-//! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, and deflate.
+//! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, Lizard, and deflate.
 //!
 //! A leaf crate without dependencies and without `std`. All unsafe code of the project lives here; every public
 //! function is safe and relies only on what it checks itself.
@@ -15,6 +15,7 @@ pub mod deflate;
 pub mod delta;
 pub mod inflate;
 pub mod isa;
+pub mod lizard;
 pub mod lz;
 pub mod lz4;
 mod running;

@@ -63,8 +63,8 @@
 //! * There is no global state: no settings, no registries, no environment variables.
 //!
 //! # Features
-//! `lz4`, `zlib`, `zstd`, `snappy`, `threads` and `bloscpack` are on by default and can each be left out; `zstd-pure`
-//! takes a Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler. `ndarray`
+//! `lz4`, `zlib`, `zstd`, `snappy`, `lizard` (which is only read), `threads` and `bloscpack` are on by default and can each
+//! be left out; `zstd-legacy` reads streams of zstd 0.1 to 0.7, with C decoders as old as they are; `zstd-pure` takes a Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler. `ndarray`
 //! turns arrays into those of the crate of that name and back.
 #![forbid(unsafe_code)]
 

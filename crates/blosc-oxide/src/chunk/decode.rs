@@ -605,7 +605,7 @@ fn decode_dict<'a>(plan: &Plan<'a>, header: &Header) -> Result<Option<DecodeDict
 /// fast ones take for a few hundred kilobytes.
 fn work(codec: Codec, nbytes: usize) -> usize {
     match codec {
-        Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Snappy | Codec::Zstd => nbytes / 8,
+        Codec::BloscLz | Codec::Lz4 | Codec::Lz4Hc | Codec::Snappy | Codec::Zstd | Codec::Lizard => nbytes / 8,
         _ => nbytes,
     }
 }

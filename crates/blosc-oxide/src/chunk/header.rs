@@ -427,6 +427,7 @@ impl Header {
             (2, _) => Codec::Snappy,
             (3, _) => Codec::Zlib,
             (4, _) => Codec::Zstd,
+            (5, _) => Codec::Lizard,
             (FORMAT_IN_HEADER, Some(extension)) => Codec::Plugin(extension.codec),
             (other, _) => Codec::Plugin(other),
         }

@@ -235,6 +235,9 @@ impl Options {
     }
 
     fn check_codec(&self) -> Result<()> {
+        if self.codec == Codec::Lizard {
+            bail!(InvalidArgument, "lizard is read, but not written: choose another codec");
+        }
         let is_there = match self.codec {
             Codec::Plugin(id) => self.plugins.codecs.get(id).is_some(),
             codec => codec.is_built_in(),

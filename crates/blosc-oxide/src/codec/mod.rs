@@ -1,6 +1,8 @@
 //! Codecs: what makes a filtered stream shorter.
 
 mod blosclz;
+#[cfg(feature = "lizard")]
+mod lizard;
 #[cfg(feature = "lz4")]
 mod lz4;
 mod ndlz;
@@ -35,6 +37,8 @@ pub enum Codec {
     Zlib,
     /// Zstandard: strong compression, fast decompression.
     Zstd,
+    /// Lizard, found in files of the Blosc2 betas only: it is read, not written.
+    Lizard,
     /// Any other codec by its id: a plug-in (160 to 255), or one known only by number.
     Plugin(u8),
 }
@@ -56,6 +60,7 @@ impl Codec {
             3 => Self::Snappy,
             4 => Self::Zlib,
             5 => Self::Zstd,
+            6 => Self::Lizard,
             other => Self::Plugin(other),
         }
     }
@@ -70,6 +75,7 @@ impl Codec {
             Self::Snappy => 3,
             Self::Zlib => 4,
             Self::Zstd => 5,
+            Self::Lizard => 6,
             Self::Plugin(id) => id,
         }
     }
@@ -83,6 +89,7 @@ impl Codec {
             Self::Snappy => 2,
             Self::Zlib => 3,
             Self::Zstd => 4,
+            Self::Lizard => 5,
             Self::Plugin(_) => FORMAT_IN_HEADER,
         }
     }
@@ -90,7 +97,7 @@ impl Codec {
     /// The codec by the name that other Blosc libraries use, such as `lz4hc`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::BloscLz, Self::Lz4, Self::Lz4Hc, Self::Snappy, Self::Zlib, Self::Zstd]
+        [Self::BloscLz, Self::Lz4, Self::Lz4Hc, Self::Snappy, Self::Zlib, Self::Zstd, Self::Lizard]
             .into_iter()
             .find(|codec| codec.name() == Some(name))
     }
@@ -105,6 +112,7 @@ impl Codec {
             Self::Snappy => "snappy",
             Self::Zlib => "zlib",
             Self::Zstd => "zstd",
+            Self::Lizard => "lizard",
             Self::Plugin(NDLZ) => "ndlz",
             Self::Plugin(33) => "zfp_acc",
             Self::Plugin(34) => "zfp_prec",
@@ -127,13 +135,16 @@ impl Codec {
             Self::Snappy => cfg!(feature = "snappy"),
             Self::Zlib => cfg!(feature = "zlib"),
             Self::Zstd => cfg!(any(feature = "zstd", feature = "zstd-pure")),
-            Self::Plugin(_) => false,
+            Self::Lizard | Self::Plugin(_) => false,
         }
     }
 
-    /// Whether this build can decompress it (plug-ins apart): what it can write, and ndlz.
+    /// Whether this build can decompress it (plug-ins apart): what it can write, lizard and ndlz.
     pub(crate) fn can_be_read(self) -> bool {
-        self.is_built_in() || self == Self::Plugin(NDLZ)
+        match self {
+            Self::Lizard => cfg!(feature = "lizard"),
+            _ => self.is_built_in() || self == Self::Plugin(NDLZ),
+        }
     }
 
     /// Whether it can use a dictionary.
@@ -165,7 +176,7 @@ mod tests {
         for code in 0..=255 {
             assert_eq!(Codec::from_code(code).code(), code);
         }
-        for name in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] {
+        for name in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd", "lizard"] {
             assert_eq!(Codec::from_name(name).unwrap().to_string(), name);
         }
         assert_eq!(Codec::from_name("ndlz"), None);

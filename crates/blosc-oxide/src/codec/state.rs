@@ -1,5 +1,7 @@
 //! What each worker keeps between streams: tables and contexts, made when first needed.
 
+#[cfg(feature = "lizard")]
+use super::lizard;
 #[cfg(feature = "lz4")]
 use super::lz4;
 #[cfg(feature = "snappy")]
@@ -99,6 +101,8 @@ impl EncodeState {
 /// The tables and contexts of one worker that decompresses.
 #[derive(Default)]
 pub(crate) struct DecodeState {
+    #[cfg(feature = "lizard")]
+    lizard: Option<Box<lizard::Decoder>>,
     #[cfg(feature = "snappy")]
     snappy: Option<snappy::Decoder>,
     #[cfg(feature = "zlib")]
@@ -121,8 +125,10 @@ impl DecodeState {
             #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
             Codec::Zstd => {
                 let dict = how.dict.and_then(|dict| dict.zstd.as_ref());
-                self.zstd.get_or_insert_with(zstd::Decoder::new).decompress(src, dict, dst)?
+                zstd::decompress(self.zstd.get_or_insert_with(zstd::Decoder::new), src, dict, dst)?
             }
+            #[cfg(feature = "lizard")]
+            Codec::Lizard => lizard::decompress(self.lizard.get_or_insert_default(), src, dst)?,
             Codec::Plugin(NDLZ) => ndlz::decompress(src, dst, how.context.meta)?,
             codec => match how.plugin {
                 Some(plugin) => plugin.decompress(src, dst, how.context)?,

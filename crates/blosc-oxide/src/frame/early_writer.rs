@@ -102,7 +102,7 @@ impl SuperChunk {
         if self.has_vlblocks() || self.state.chunksize == ChunkSize::Variable {
             bail!(InvalidArgument, "an early frame has chunks of one size, with blocks of one size");
         }
-        if let Codec::Snappy | Codec::Plugin(_) = self.codec() {
+        if let Codec::Snappy | Codec::Lizard | Codec::Plugin(_) = self.codec() {
             bail!(InvalidArgument, "an early frame has no {}", self.codec());
         }
         let is_early = |filter: &Filter| {

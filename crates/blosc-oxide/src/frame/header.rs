@@ -407,7 +407,7 @@ mod tests {
         for split in [SplitMode::Always, SplitMode::Never, SplitMode::Auto, SplitMode::ForwardCompat] {
             states.push(State { split, ..state() });
         }
-        for codec in [Codec::BloscLz, Codec::Lz4Hc, Codec::Plugin(6), Codec::Plugin(200)] {
+        for codec in [Codec::BloscLz, Codec::Lz4Hc, Codec::Plugin(9), Codec::Plugin(200)] {
             states.push(State { codec, level: 0, ..state() });
         }
         states.push(State { dict: true, ..state() });

@@ -174,7 +174,7 @@ fn the_codec_is_found_where_it_stands() {
     assert_eq!(codec(0x17, 4), Codec::from_code(4));
     assert_eq!((codec(0x35, 1), codec(0x35, 2)), (Codec::Lz4, Codec::Lz4Hc));
     assert_eq!((codec(0x55, 0), codec(0x75, 0), codec(0x95, 0)), (Codec::Snappy, Codec::Zlib, Codec::Zstd));
-    assert_eq!((codec(0xb5, 9), codec(0xd5, 200)), (Codec::Plugin(5), Codec::Plugin(200)));
+    assert_eq!((codec(0xb5, 9), codec(0xd5, 200)), (Codec::Lizard, Codec::Plugin(200)));
     assert_eq!(parse(blosc1(0x31)).unwrap().codec(), Codec::Lz4);
 }
 
