@@ -36,7 +36,7 @@ fn content(path: &Path) -> Option<(Vec<u8>, String)> {
 }
 
 fn repair(scratch: &Scratch, from: &Path) -> (Output, PathBuf) {
-    let target = scratch.join(&format!("out.{}", from.extension().unwrap_or_default().to_string_lossy()));
+    let target = scratch.join(format!("out.{}", from.extension().unwrap_or_default().to_string_lossy()));
     let output = blosc(["repair".as_ref(), "--force".as_ref(), from.as_os_str(), target.as_os_str()]);
     (output, target)
 }

@@ -14,6 +14,8 @@ const REPOSITORY_FILES: usize = 64;
 /// How many files of the whole set no field tells the rule of, and of those marked so in the manifest.
 const AMBIGUOUS: usize = 40;
 
+const READS_OLD_ZSTD: bool = cfg!(all(feature = "zstd-legacy", not(feature = "zstd-pure")));
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// Right by itself.
@@ -104,7 +106,7 @@ fn check(entry: &Entry) -> Verdict {
         Ok((data, _)) if is_right(&data) => Verdict::Right,
         Ok(_) => by_old_rule(),
         Err(error) => {
-            assert!(cfg!(not(feature = "zstd-legacy")) && is_old_zstd(entry, &error), "{name}: {error}");
+            assert!(!READS_OLD_ZSTD && is_old_zstd(entry, &error), "{name}: {error}");
             Verdict::OldZstd
         }
     }
