@@ -29,13 +29,16 @@ pub(crate) fn default_dtype(typesize: usize) -> String {
 }
 
 /// The description of an array. Where its type is none of NumPy's, or one of another size than its items, they are bytes
-/// without a meaning.
+/// without a meaning. A part of an array has the order of the array, unless it has one axis or none, where both are the
+/// same.
 pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result<NumpyArray> {
     let typesize = array.geometry().typesize();
-    let named = NumpyArray::new(array.dtype(), shape, ItemOrder::C).ok();
+    let is_whole = shape.len() == array.shape().len();
+    let order = if is_whole || shape.len() > 1 { array.order() } else { ItemOrder::C };
+    let named = NumpyArray::new(array.dtype(), shape, order).ok();
     match named.filter(|named| named.itemsize() == typesize) {
         Some(named) => Ok(named),
-        None => NumpyArray::new(&format!("|V{typesize}"), shape, ItemOrder::C),
+        None => NumpyArray::new(&format!("|V{typesize}"), shape, order),
     }
 }
 
@@ -57,10 +60,15 @@ pub(crate) fn seen_as(array: &NumpyArray, dtype: &str) -> Outcome<NumpyArray> {
     of_shape(shape)
 }
 
-/// An array of this type; without a shape, one axis with all that is there.
-pub(crate) fn described(dtype: &str, shape: Option<Vec<u64>>, nbytes: Option<u64>) -> Outcome<NumpyArray> {
+/// An array of this type and order; without a shape, one axis with all that is there.
+pub(crate) fn described(
+    dtype: &str,
+    shape: Option<Vec<u64>>,
+    order: ItemOrder,
+    nbytes: Option<u64>,
+) -> Outcome<NumpyArray> {
     let of_shape = |shape: Vec<u64>| {
-        NumpyArray::new(dtype, shape, ItemOrder::C).map_err(|error| Failure::usage(format!("--dtype {dtype}: {error}")))
+        NumpyArray::new(dtype, shape, order).map_err(|error| Failure::usage(format!("--dtype {dtype}: {error}")))
     };
     if let Some(shape) = shape {
         return of_shape(shape);

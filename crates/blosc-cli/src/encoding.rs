@@ -323,7 +323,9 @@ impl Encoding {
         }
         let dtype = self.dtype.clone().or_else(|| stored.as_ref().map(NumpyArray::dtype));
         let dtype = dtype.unwrap_or_else(|| array::default_dtype(typesize));
-        array::described(&dtype, shape, nbytes).map(Some)
+        // The same bytes in another shape: whichever axis varied fastest still does.
+        let order = stored.as_ref().map(NumpyArray::order).unwrap_or_default();
+        array::described(&dtype, shape, order, nbytes).map(Some)
     }
 
     /// Whether the array that is described is as long as the data.

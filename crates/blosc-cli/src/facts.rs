@@ -264,14 +264,14 @@ impl Facts {
         self.chunks = Some(geometry.chunks().to_vec());
         self.blocks = Some(geometry.blocks().to_vec());
         self.dtype = Some(array.dtype().to_owned());
-        self.order = Some("C");
+        self.order = Some(order_name(array.order()));
         self
     }
 
     fn take_numpy(&mut self, array: &NumpyArray) {
         self.shape = Some(array.shape().to_vec());
         self.dtype = Some(array.dtype());
-        self.order = Some(if array.order() == ItemOrder::C { "C" } else { "F" });
+        self.order = Some(order_name(array.order()));
     }
 
     fn of_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> Result<Self> {
@@ -524,6 +524,13 @@ pub(crate) fn ambiguity(chunks: &str, rule: BitshuffleRule) -> String {
         ),
     };
     format!("bitshuffle is ambiguous in {chunks}, read {by}; {advice}")
+}
+
+fn order_name(order: ItemOrder) -> &'static str {
+    match order {
+        ItemOrder::C => "C",
+        ItemOrder::Fortran => "F",
+    }
 }
 
 /// The name of a special value.

@@ -121,12 +121,13 @@ impl FileFormat {
     }
 }
 
-/// The metalayer that makes a frame an array, under its name of today and its first.
-pub(crate) const ARRAY_LAYERS: [&str; 2] = ["b2nd", "caterva"];
+/// The metalayer that makes a frame an array, under its name of today and its first, and the one that says in which order
+/// its items came.
+pub(crate) const ARRAY_LAYERS: [&str; 3] = ["b2nd", "caterva", "_order"];
 
 /// Whether a frame holds an array.
 pub(crate) fn is_array(frame: &Frame) -> bool {
-    ARRAY_LAYERS.iter().any(|name| frame.metalayers().get(name).is_some())
+    ["b2nd", "caterva"].iter().any(|name| frame.metalayers().get(name).is_some())
 }
 
 /// `path` without the extension of a Blosc file, if it has one.

@@ -14,7 +14,7 @@ const PIECE: usize = 8 << 20;
 pub(crate) enum Plain {
     /// One that is not an array.
     Flat(Source),
-    /// An array, in C order.
+    /// An array, in its own order: its bytes are those that it was made from.
     Array(NdArray),
 }
 
@@ -41,7 +41,7 @@ impl Plain {
     /// Writes everything to `out`.
     pub(crate) fn write_to(&self, mut out: impl Write + Send) -> Result<()> {
         match self {
-            Self::Array(array) => array.write_to(0..array.nbytes(), out),
+            Self::Array(array) => array.in_order(array.order()).write_to(0..array.nbytes(), out),
             Self::Flat(Source::Chunk(chunk)) => Ok(out.write_all(&chunk.decompress()?)?),
             Self::Flat(Source::Frame(frame)) => frame.write_to(0..frame.nbytes(), out),
             Self::Flat(Source::Packed(packed)) => packed.chunks().try_for_each(|data| Ok(out.write_all(&data?)?)),
@@ -52,7 +52,7 @@ impl Plain {
     /// Writes a range of bytes to `out`.
     pub(crate) fn write_range(&self, range: Range<u64>, mut out: impl Write + Send) -> Result<()> {
         let source = match self {
-            Self::Array(array) => return array.write_to(range, out),
+            Self::Array(array) => return array.in_order(array.order()).write_to(range, out),
             Self::Flat(Source::Frame(frame)) => return frame.write_to(range, out),
             Self::Flat(source) => source,
         };
@@ -122,7 +122,7 @@ impl PlainReader {
     /// Gets the next piece: as much as is cheap to get.
     fn refill(&mut self) -> Result<()> {
         self.piece = match &self.plain {
-            Plain::Array(array) => array.bytes_from(self.at)?,
+            Plain::Array(array) => array.in_order(array.order()).bytes_from(self.at)?,
             Plain::Flat(Source::Chunk(chunk)) => chunk.decompress()?,
             Plain::Flat(source) => bytes(source, self.at..self.nbytes.min(self.at.saturating_add(PIECE as u64)))?,
         };

@@ -87,7 +87,8 @@ pub(crate) fn add_vllayers(sc: &mut SuperChunk, metadata: &Metadata, has_json: b
 
 /// How an array of this shape is made.
 pub(crate) fn array_options(recipe: &Recipe, shape: &[u64], frame: FrameOptions) -> ArrayOptions {
-    let mut options = ArrayOptions::new(shape, recipe.options.clone()).frame(frame);
+    let order = recipe.array.as_ref().map(NumpyArray::order).unwrap_or_default();
+    let mut options = ArrayOptions::new(shape, recipe.options.clone()).frame(frame).order(order);
     if let Some(chunks) = &recipe.chunks {
         options = options.chunks(chunks);
     }
@@ -162,7 +163,7 @@ fn described_array(recipe: &Recipe) -> Outcome<NumpyArray> {
     if let Some(array) = &recipe.array {
         return Ok(array.clone());
     }
-    array::described(&array::default_dtype(recipe.typesize), None, recipe.nbytes)
+    array::described(&array::default_dtype(recipe.typesize), None, ItemOrder::C, recipe.nbytes)
 }
 
 /// How a Bloscpack file is written.

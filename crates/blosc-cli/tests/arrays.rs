@@ -184,8 +184,13 @@ fn an_array_grows_by_layers_of_its_own_shape_only() {
     assert!(run(&scratch, &["append", "cube.b2nd", "layer.npy"]).status.success());
     assert!(facts(&scratch, "cube.b2nd").contains("\"shape\": [11, 20, 30]"));
     assert!(assert_fails(&run(&scratch, &["append", "cube.b2nd", "turned.npy"]), 2, "turned").contains("shape"));
-    assert!(assert_fails(&run(&scratch, &["append", "cube.b2nd", "fortran.npy"]), 2, "order").contains("Fortran"));
     assert_eq!(run(&scratch, &["cat", "cube.b2nd"]).stdout, [ramp(6000), ramp(600)].concat());
+    assert!(run(&scratch, &["append", "cube.b2nd", "fortran.npy"]).status.success());
+    assert!(run(&scratch, &["d", "cube.b2nd", "last.npy", "--slice", "-2:"]).status.success());
+    let items = ramp(1200);
+    let last = fs::read(scratch.join("last.npy")).unwrap();
+    // The item behind the first one along the last axis is a whole layer away in Fortran order.
+    assert_eq!(last[last.len() - 4800..][4..8], items[2 * 20 * 4..][..4]);
 }
 
 #[test]
@@ -240,6 +245,42 @@ fn another_json_text_is_not_replaced_by_a_description() {
     let command = ["c", "data.bin", "out.blp", "--dtype", "<i4", "--meta", "metadata=note.json"];
     assert!(run(&scratch, &command).status.success());
     assert_eq!(run(&scratch, &["meta", "get", "out.blp", "metadata"]).stdout, br#"{"note":1}"#);
+}
+
+/// The same .npy file with the flag of Fortran order.
+fn in_fortran_order(mut npy: Vec<u8>) -> Vec<u8> {
+    let at = npy.windows(5).position(|window| window == b"False").unwrap();
+    npy.splice(at..at + 5, *b"True");
+    let end = npy.iter().position(|&byte| byte == b'\n').unwrap();
+    npy.insert(end, b' ');
+    npy
+}
+
+#[test]
+fn an_npy_file_in_fortran_order_comes_back_byte_by_byte_from_every_format_that_holds_arrays() {
+    let scratch = Scratch::new();
+    let cube = in_fortran_order(npy("<i4", "(10, 20, 30)", &ramp(6000)));
+    let row = in_fortran_order(npy("<i4", "(6000,)", &ramp(6000)));
+    let item = in_fortran_order(npy("<i4", "()", &ramp(1)));
+    let none = in_fortran_order(npy("<i4", "(3, 0)", &[]));
+    for (name, whole) in [("cube", cube), ("row", row), ("item", item), ("none", none)] {
+        let source = format!("{name}.npy");
+        scratch.write(&source, &whole);
+        for first in ["b2nd", "blp", "sframe", "b2frame"] {
+            for second in ["b2nd", "blp", "sframe", "b2frame"] {
+                let (one, two) = (format!("{name}-{first}.{first}"), format!("{name}-{first}-{second}.{second}"));
+                assert!(run(&scratch, &["c", &source, &one, "--force"]).status.success(), "{one}");
+                assert!(run(&scratch, &["convert", &one, &two]).status.success(), "{two}");
+                assert!(run(&scratch, &["d", &two, "back.npy", "--force"]).status.success(), "{two}");
+                assert!(fs::read(scratch.join("back.npy")).unwrap() == whole, "{two}");
+            }
+        }
+        let (one, other) = (format!("{name}-b2nd.b2nd"), format!("{name}-level.b2nd"));
+        assert!(run(&scratch, &["convert", &one, &other, "--level", "9"]).status.success());
+        assert!(run(&scratch, &["d", &other, "back.npy", "--force"]).status.success());
+        assert!(fs::read(scratch.join("back.npy")).unwrap() == whole, "{name}, compressed anew");
+    }
+    assert!(facts(&scratch, "cube-b2nd.b2nd").contains(r#""order": "F""#));
 }
 
 #[test]

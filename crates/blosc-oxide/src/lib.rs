@@ -101,7 +101,7 @@ pub use frame::{
     RepairUnknown, RepairedBy, Verification,
 };
 pub use limits::Limits;
-pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, Item, ItemType, MAX_DIMS, NdArray, Pick, Place};
+pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, Item, ItemType, MAX_DIMS, NdArray, Ordered, Pick, Place};
 pub use numpy::{ItemOrder, NumpyArray};
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,

@@ -1,8 +1,8 @@
 //! Arrays against a plain model of them: whatever is written and read, both stay equal.
 
 use blosc_oxide::{
-    ArrayOptions, Codec, ErrorKind, Executor, Fill, FrameOptions, MemoryDirectory, MemoryStorage, NdArray, Options,
-    Pick, Place, Threads,
+    ArrayOptions, Codec, ErrorKind, Executor, Fill, FrameOptions, ItemOrder, MemoryDirectory, MemoryStorage, NdArray,
+    Options, Pick, Place, Threads,
 };
 use std::sync::Arc;
 use testkit::Rng;
@@ -468,7 +468,7 @@ fn nothing_appended_to_layers_without_items_is_no_layers() {
     let options = ArrayOptions::new(&[5, 0], Options::new(4)).dtype("<u4");
     let mut array = NdArray::new(&options, &Fill::Zeros).unwrap();
     array.append(0, &[]).unwrap();
-    array.append_from(0, &MemoryStorage::default()).unwrap();
+    array.append_from(0, &MemoryStorage::default(), ItemOrder::C).unwrap();
     assert_eq!(array.shape(), [5, 0]);
     assert_eq!(array.append(0, &[0; 4]).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }

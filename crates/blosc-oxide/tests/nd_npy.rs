@@ -33,6 +33,24 @@ fn to_c_order(shape: &[u64], typesize: usize, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn the_order_outlives_every_change_and_copy() {
+    let data = counted(3 * 4 * 5, 4);
+    let file = npy("<f4", &[3, 4, 5], ItemOrder::Fortran, &data);
+    let options = ArrayOptions::new(&[], Options::new(1)).chunks(&[2, 2, 2]).blocks(&[1, 2, 2]);
+    let mut array = NdArray::from_npy(Place::Memory, &MemoryStorage::new(file), &options).unwrap();
+    array.append_from(0, &MemoryStorage::new(data.clone()), ItemOrder::Fortran).unwrap();
+    array.resize(&[7, 4, 6]).unwrap();
+    assert_eq!(array.order(), ItemOrder::Fortran);
+    let copy = array.copy(Place::Memory, &array.options().chunks(&[3, 4, 6]).blocks(&[3, 2, 2])).unwrap();
+    assert_eq!(copy.order(), ItemOrder::Fortran);
+    assert_eq!(copy.super_chunk().metalayers().get("_order"), Some(&b"\xa1F"[..]));
+    let plain = copy.copy(Place::Memory, &copy.options().order(ItemOrder::C)).unwrap();
+    assert_eq!(plain.order(), ItemOrder::C, "a copy can have another");
+    assert_eq!(plain.super_chunk().metalayers().get("_order"), None);
+    assert_eq!(plain.to_vec().unwrap(), array.to_vec().unwrap());
+}
+
+#[test]
 fn files_of_any_shape_and_order_come_back() {
     let shapes: [&[u64]; 7] = [&[], &[13], &[5, 7], &[4, 1, 9], &[3, 4, 5, 6], &[3, 0, 2], &[2, 3, 2, 3, 2]];
     for shape in shapes {
@@ -52,7 +70,8 @@ fn files_of_any_shape_and_order_come_back() {
                     assert_eq!(array.to_vec().unwrap(), expected, "{shape:?} {dtype} {order:?}");
                     let mut back = Vec::new();
                     array.to_npy(&mut back).unwrap();
-                    assert_eq!(back, npy(dtype, shape, ItemOrder::C, &expected));
+                    assert_eq!(array.order(), order);
+                    assert_eq!(back, file, "{shape:?} {dtype} {order:?}");
                 }
             }
         }

@@ -63,6 +63,44 @@ fn an_array_goes_out_in_parts_as_it_is() {
     }
 }
 
+/// What `out` holds in Fortran order, in C order.
+fn from_fortran(shape: &[u64], out: &[u8]) -> Vec<u8> {
+    let options = ArrayOptions::new(shape, Options::new(3));
+    let described = NumpyArray::new("|V3", shape, ItemOrder::Fortran).unwrap();
+    let file = MemoryStorage::new(out.to_vec());
+    NdArray::from_plain(Place::Memory, &file, &described, &options).unwrap().to_vec().unwrap()
+}
+
+#[test]
+fn an_array_goes_out_in_fortran_order_in_parts() {
+    for (shape, chunks, blocks) in [
+        (&[1000][..], &[300][..], &[70][..]),
+        (&[40, 50], &[16, 20], &[8, 5]),
+        (&[9, 11, 13], &[4, 11, 5], &[3, 2, 5]),
+        (&[5, 0, 3], &[2, 2, 2], &[1, 1, 1]),
+        (&[], &[], &[]),
+    ] {
+        let (array, data) = made(shape, chunks, blocks);
+        let array = limited(&array, 8000);
+        let ordered = array.in_order(ItemOrder::Fortran);
+        let (nbytes, mut all) = (array.nbytes(), Vec::new());
+        ordered.write_to(0..nbytes, &mut all).unwrap();
+        assert!(from_fortran(shape, &all) == data, "{shape:?}");
+        let (mut pieces, mut part) = (Vec::new(), Vec::new());
+        while (pieces.len() as u64) < nbytes {
+            pieces.extend(ordered.bytes_from(pieces.len() as u64).unwrap());
+        }
+        assert!(pieces == all, "{shape:?}");
+        ordered.write_to(nbytes / 3..nbytes / 2, &mut part).unwrap();
+        assert!(part == all[all.len() / 3..all.len() / 2], "{shape:?}");
+    }
+    let (array, _) = made(&[60, 50, 4], &[16, 20, 3], &[8, 5, 2]);
+    let picks = [Pick::from(3..50), Pick::At(7), Pick::steps(3, None, -1)];
+    let mut out = Vec::new();
+    limited(&array, 8000).in_order(ItemOrder::Fortran).slice_to(&picks, &mut out).unwrap();
+    assert!(from_fortran(&[47, 4], &out) == array.slice(&picks).unwrap());
+}
+
 #[test]
 fn a_slice_goes_out_in_parts_as_it_is() {
     let (whole, _) = made(&[60, 50, 4], &[16, 20, 3], &[8, 5, 2]);
@@ -135,10 +173,10 @@ fn an_array_grows_by_what_is_in_a_file() {
             let layer = shape.iter().product::<u64>() / shape[axis];
             let data = counted(layer * layers, 3);
             expected.append(axis, &data).unwrap();
-            array.append_from(axis, &MemoryStorage::new(data)).unwrap();
+            array.append_from(axis, &MemoryStorage::new(data), ItemOrder::C).unwrap();
             assert_eq!(array.shape(), expected.shape());
             assert!(array.to_vec().unwrap() == expected.to_vec().unwrap(), "{axis}, {layers}");
-            let error = array.append_from(axis, &MemoryStorage::new(vec![0; 5])).unwrap_err();
+            let error = array.append_from(axis, &MemoryStorage::new(vec![0; 5]), ItemOrder::C).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         }
     }

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::progress::{Progress, Task};
 use crate::source::{Opening, Source};
 use blosc_oxide::bloscpack::{AppendOptions, append_to_file};
-use blosc_oxide::{FileStorage, ItemOrder, NdArray, NumpyArray, PackedWriter};
+use blosc_oxide::{FileStorage, NdArray, NumpyArray, PackedWriter};
 use clap::Args;
 use std::io::Read;
 use std::path::PathBuf;
@@ -81,8 +81,9 @@ impl Append {
         if let Some(described) = &data.array {
             check_layers(described, &array)?;
         }
+        let order = data.array.as_ref().map_or_else(|| array.order(), NumpyArray::order);
         let file = data.data.into_file().at(input::shown(&self.data))?;
-        let appended = array.append_from(0, &file).and_then(|()| array.commit());
+        let appended = array.append_from(0, &file, order).and_then(|()| array.commit());
         if appended.is_err() {
             // Dropping it would commit. After a write that failed nothing can be, and there is nothing to give up.
             let _ = array.rollback();
@@ -135,9 +136,6 @@ fn check_layers(described: &NumpyArray, array: &NdArray) -> Outcome {
     if described.shape().get(1..) != Some(inner) && described.shape() != inner {
         let (given, there) = (described.shape(), array.shape());
         return Err(Failure::usage(format!("an array of shape {given:?} does not go behind one of {there:?}")));
-    }
-    if described.order() != ItemOrder::C && described.shape().len() > 1 {
-        return Err(Failure::usage("the items are in Fortran order; compress them, and append what `blosc d` gives"));
     }
     Ok(())
 }

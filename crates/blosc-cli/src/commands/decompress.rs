@@ -14,7 +14,7 @@ use crate::size;
 use crate::source::{Opening, Source};
 use crate::tree::{self, Job, Tree};
 use blosc_oxide::bloscpack::{ReadOptions, unpack};
-use blosc_oxide::{Container, NumpyArray};
+use blosc_oxide::{Container, ItemOrder, NumpyArray};
 use clap::Args;
 use std::fmt;
 use std::io::{Cursor, Read, Write};
@@ -204,7 +204,7 @@ impl Decompress {
             if is_npy {
                 described.write_npy_header(&mut &mut *out)?;
             }
-            Ok(array.slice_to(&picks, out)?)
+            Ok(array.in_order(described.order()).slice_to(&picks, out)?)
         })
     }
 }
@@ -232,7 +232,7 @@ impl Described {
         }
         match self.array.filter(|array| array.nbytes() == nbytes) {
             Some(array) => Ok(array),
-            None => array::described(&array::default_dtype(self.typesize), None, Some(nbytes)),
+            None => array::described(&array::default_dtype(self.typesize), None, ItemOrder::C, Some(nbytes)),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::error::{Result, bail, error};
 use crate::exec::lock;
 use crate::filter::id as filter_id;
 use crate::frame::{Creation, Frame};
+use crate::numpy::ItemOrder;
 use crate::schunk::{Source, Staged, SuperChunk};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -87,7 +88,7 @@ impl NdArray {
         let (geometry, chunks) = options.resolve()?;
         let mut frame = options.frame_options(chunks.clone());
         frame = frame.metalayer(meta::NAME, Meta::write(&geometry, options.dtype_text())?);
-        for (name, content) in metalayers {
+        for (name, content) in meta::order_layer(options.item_order()).iter().chain(metalayers) {
             frame = frame.metalayer(*name, *content);
         }
         let (creation, sc) = match place {
@@ -297,13 +298,21 @@ impl NdArray {
         &self.dtype
     }
 
-    /// Options for an array like this one: shape, chunks, blocks, type and compression.
+    /// The order that its items had before they became an array, and have again when it is written as an .npy file. Chunks
+    /// and slices are in C order all the same; nothing that changes shape or items changes it.
+    #[must_use]
+    pub fn order(&self) -> ItemOrder {
+        meta::read_order(self.sc.metalayers())
+    }
+
+    /// Options for an array like this one: shape, chunks, blocks, type, order and compression.
     #[must_use]
     pub fn options(&self) -> ArrayOptions {
         ArrayOptions::new(self.shape(), self.sc.options().clone())
             .chunks(self.geometry.chunks())
             .blocks(self.geometry.blocks())
             .dtype(self.dtype.as_str())
+            .order(self.order())
     }
 
     /// Publishes all changes, those of the shape and those of the items together.

@@ -9,12 +9,17 @@
 use super::geometry::{Geometry, MAX_DIMS};
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::error::{Result, bail, error};
+use crate::numpy::ItemOrder;
 use crate::schunk::Metalayers;
 
 /// The name of the metalayer.
 pub(super) const NAME: &str = "b2nd";
 /// The name it had before, when it did not say what the items are.
 pub(super) const OLD_NAME: &str = "caterva";
+/// The metalayer of ours that says in which order the items came; without it, in C order.
+pub(super) const ORDER_NAME: &str = "_order";
+/// Its content for Fortran order: the string "F" in msgpack.
+const FORTRAN: &[u8] = b"\xa1F";
 const VERSION: u8 = 0;
 const ARRAY_7: u8 = marker::FIXARRAY | 7;
 const ARRAY_5: u8 = marker::FIXARRAY | 5;
@@ -22,9 +27,19 @@ const STR_32: u8 = 0xdb;
 /// The way NumPy describes types.
 const NUMPY: u8 = 0;
 
-/// Whether a metalayer is the one that makes an array.
+/// Whether a metalayer is one of those that describe an array.
 pub(super) fn is_own(name: &str) -> bool {
-    name == NAME || name == OLD_NAME
+    [NAME, OLD_NAME, ORDER_NAME].contains(&name)
+}
+
+/// The order that the metalayers of an array name. A content that is not known is not ours, and says nothing.
+pub(super) fn read_order(metalayers: &Metalayers) -> ItemOrder {
+    if metalayers.get(ORDER_NAME) == Some(FORTRAN) { ItemOrder::Fortran } else { ItemOrder::C }
+}
+
+/// The metalayer that names an order; C order needs none.
+pub(super) fn order_layer(order: ItemOrder) -> Option<(&'static str, &'static [u8])> {
+    (order == ItemOrder::Fortran).then_some((ORDER_NAME, FORTRAN))
 }
 
 /// What the metalayer says.

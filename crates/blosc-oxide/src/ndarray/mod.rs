@@ -29,5 +29,6 @@ pub use chunks::ArrayChunk;
 pub use geometry::{Geometry, MAX_DIMS};
 pub use items::{Item, ItemType};
 pub use options::{ArrayOptions, Fill};
+pub use parts::Ordered;
 pub use pick::Pick;
 pub use place::Place;

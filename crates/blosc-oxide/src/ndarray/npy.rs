@@ -7,7 +7,7 @@ use super::options::{ArrayOptions, Fill};
 use super::parts::PART_NBYTES;
 use super::pick::Pick;
 use super::place::Place;
-use super::regions::{Axis, Budget, Regions};
+use super::regions::{Axis, Budget, Regions, in_order};
 use super::selection::advance;
 use crate::error::{Result, bail, error};
 use crate::numpy::{ItemOrder, NumpyArray};
@@ -21,7 +21,8 @@ const READ_NBYTES: u64 = 256 << 20;
 const HEADER_READ: usize = 4096;
 
 impl NdArray {
-    /// Makes an array from an .npy file. Shape, typesize and type of `options` do not count: they are those of the file.
+    /// Makes an array from an .npy file. Shape, typesize, type and order of `options` do not count: they are those of
+    /// the file.
     ///
     /// The file is read chunk by chunk, several at the same time: no more of it is in memory than a few chunks for each
     /// thread.
@@ -70,8 +71,8 @@ impl NdArray {
             bail!(Truncated, "npy: an array of {} bytes is announced, the file is shorter", header.nbytes());
         }
         let options = described_by(header, options)?;
-        let is_reversed = header.order() == ItemOrder::Fortran;
-        let items = FileItems { file, start, shape: header.shape(), typesize: header.itemsize(), is_reversed };
+        let (shape, typesize, order) = (header.shape(), header.itemsize(), header.order());
+        let items = FileItems { file, start, shape, typesize, order };
         Self::build(place, &options, &[], |array| {
             let geometry = array.geometry().clone();
             array.fill_chunks(&|_, number, chunk, scratch| {
@@ -99,32 +100,33 @@ impl NdArray {
         Self::build(place.into(), &options, &[], |array| {
             array.fill(&Fill::Zeros)?;
             let geometry = array.geometry().clone();
-            let is_reversed = header.order() == ItemOrder::Fortran;
+            let order = header.order();
             let lengths = geometry.shape().iter().zip(geometry.chunks());
             let axes: Vec<Axis> =
                 lengths.map(|(&length, &chunk)| Axis { length, start: 0, chunk, block: chunk }).collect();
             let budget = Budget { usual: PART_NBYTES, row: READ_NBYTES };
             let mut data = Vec::new();
-            for region in Regions::new(&in_order(&axes, is_reversed), geometry.typesize(), budget) {
+            for region in Regions::new(&in_order(&axes, order), geometry.typesize(), budget) {
                 let lengths = region.spans.iter().map(|range| size(range.end - range.start));
-                let strides = in_order(&c_strides(lengths.clone(), geometry.typesize()), is_reversed);
+                let strides = in_order(&c_strides(lengths.clone(), geometry.typesize()), order);
                 let nbytes = lengths.product::<usize>() * geometry.typesize();
                 data.resize(nbytes, 0);
                 npy.read_exact(&mut data).map_err(|cause| cut_off(header.nbytes(), cause))?;
-                let picks: Vec<Pick> = in_order(&region.spans, is_reversed).into_iter().map(Pick::from).collect();
+                let picks: Vec<Pick> = in_order(&region.spans, order).into_iter().map(Pick::from).collect();
                 array.write_strided(&picks, &data, &strides)?;
             }
             Ok(())
         })
     }
 
-    /// Writes the array as an .npy file, in C order, in as little memory as [`write_to`](Self::write_to).
+    /// Writes the array as an .npy file, in its own [order](Self::order), in as little memory as
+    /// [`write_to`](Self::write_to).
     ///
     /// # Errors
     /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have; as reading, and
     /// whatever `out` reports.
     pub fn to_npy(&self, mut out: impl Write) -> Result<NumpyArray> {
-        let header = NumpyArray::new(self.dtype(), self.shape(), ItemOrder::C)?;
+        let header = NumpyArray::new(self.dtype(), self.shape(), self.order())?;
         if header.itemsize() != self.geometry().typesize() {
             bail!(
                 Corrupt,
@@ -135,7 +137,7 @@ impl NdArray {
             );
         }
         header.write_npy_header(&mut out)?;
-        self.write_to(0..self.nbytes(), out)?;
+        self.in_order(self.order()).write_to(0..self.nbytes(), out)?;
         Ok(header)
     }
 }
@@ -145,7 +147,7 @@ fn described_by(header: &NumpyArray, options: &ArrayOptions) -> Result<ArrayOpti
     if header.itemsize() == 0 {
         bail!(Unsupported, "npy: items of the type {} have no bytes", header.dtype());
     }
-    Ok(options.clone().for_items(header.shape(), header.itemsize(), header.dtype()))
+    Ok(options.clone().for_items(header.shape(), header.itemsize(), header.dtype()).order(header.order()))
 }
 
 fn cut_off(nbytes: u64, cause: std::io::Error) -> crate::error::Error {
@@ -179,11 +181,6 @@ impl<F: ReadAt> Read for FileStart<'_, F> {
     }
 }
 
-/// Turns around what is in the other order.
-fn in_order<T: Clone>(values: &[T], is_reversed: bool) -> Vec<T> {
-    if is_reversed { values.iter().rev().cloned().collect() } else { values.to_vec() }
-}
-
 /// The items of an array in a file, all of them in a row.
 pub(super) struct FileItems<'a, F> {
     pub(super) file: &'a F,
@@ -191,14 +188,14 @@ pub(super) struct FileItems<'a, F> {
     pub(super) start: u64,
     pub(super) shape: &'a [u64],
     pub(super) typesize: usize,
-    /// Whether they are in Fortran order.
-    pub(super) is_reversed: bool,
+    /// The order that they are in.
+    pub(super) order: ItemOrder,
 }
 
 impl<F: ReadAt> FileItems<'_, F> {
     /// Reads a box of items into `out`, and returns how far they are apart there along each axis.
     pub(super) fn read(&self, spans: &[Range<u64>], out: &mut Vec<u8>) -> Result<Vec<usize>> {
-        let (shape, spans) = (in_order(self.shape, self.is_reversed), in_order(spans, self.is_reversed));
+        let (shape, spans) = (in_order(self.shape, self.order), in_order(spans, self.order));
         let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
         out.resize(lengths.iter().product::<usize>() * self.typesize, 0);
         // Axes that are taken whole are one run with the one before them.
@@ -214,6 +211,6 @@ impl<F: ReadAt> FileItems<'_, F> {
             read_exact(self.file, self.start + item * self.typesize as u64, row, "npy")?;
             advance(&mut place, |axis| lengths[axis]);
         }
-        Ok(in_order(&c_strides(lengths.iter().copied(), self.typesize), self.is_reversed))
+        Ok(in_order(&c_strides(lengths.iter().copied(), self.typesize), self.order))
     }
 }

@@ -4,6 +4,7 @@ use super::geometry::Geometry;
 use crate::chunk::Options;
 use crate::error::{Result, bail};
 use crate::frame::FrameOptions;
+use crate::numpy::ItemOrder;
 
 /// What a new array holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub struct ArrayOptions {
     chunk_nbytes: usize,
     block_nbytes: usize,
     dtype: String,
+    order: ItemOrder,
     frame: FrameOptions,
     options: Options,
 }
@@ -55,6 +57,7 @@ impl ArrayOptions {
             chunk_nbytes: CHUNK_NBYTES,
             block_nbytes: BLOCK_NBYTES,
             dtype,
+            order: ItemOrder::C,
             frame: FrameOptions::default(),
             options,
         }
@@ -92,6 +95,14 @@ impl ArrayOptions {
     #[must_use]
     pub fn dtype(mut self, dtype: impl Into<String>) -> Self {
         self.dtype = dtype.into();
+        self
+    }
+
+    /// Sets the order that the array is to have outside of its chunks, as in an .npy file; see
+    /// [`NdArray::order`](super::NdArray::order).
+    #[must_use]
+    pub fn order(mut self, order: ItemOrder) -> Self {
+        self.order = order;
         self
     }
 
@@ -133,6 +144,10 @@ impl ArrayOptions {
         self.options.typesize = typesize;
         self.dtype = dtype.into();
         self
+    }
+
+    pub(super) fn item_order(&self) -> ItemOrder {
+        self.order
     }
 
     pub(super) fn dtype_text(&self) -> &str {

@@ -1,6 +1,15 @@
 //! An array, or what is taken of one, cut into parts that follow each other in C order, each within a budget of memory.
 
+use crate::numpy::ItemOrder;
 use std::ops::Range;
+
+/// What belongs to the axes of an array, the slowest axis of this order first; the other way round, too.
+pub(super) fn in_order<T: Clone>(values: &[T], order: ItemOrder) -> Vec<T> {
+    match order {
+        ItemOrder::C => values.to_vec(),
+        ItemOrder::Fortran => values.iter().rev().cloned().collect(),
+    }
+}
 
 /// How large parts may be.
 #[derive(Debug, Clone, Copy)]

@@ -12,6 +12,7 @@ use super::npy::FileItems;
 use super::selection::advance;
 use crate::chunk::Special;
 use crate::error::{Result, bail, error};
+use crate::numpy::ItemOrder;
 use crate::schunk::{Source, Staged};
 use crate::storage::ReadAt;
 use std::ops::Range;
@@ -86,17 +87,17 @@ impl NdArray {
         })
     }
 
-    /// Adds the bytes of a file at the end of `axis`: whole layers, all items in C order. They are read chunk by chunk, so
+    /// Adds the bytes of a file at the end of `axis`: whole layers, all items in `order`. They are read chunk by chunk, so
     /// that no more of them is in memory than a few chunks for each thread.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and whatever reading the file reports.
-    pub fn append_from(&mut self, axis: usize, file: &impl ReadAt) -> Result<()> {
+    pub fn append_from(&mut self, axis: usize, file: &impl ReadAt, order: ItemOrder) -> Result<()> {
         self.edit(|array| {
             let end = array.length(axis)?;
             let shape = array.inserted_shape(axis, file.len()?)?;
             let typesize = array.geometry().typesize();
-            let items = FileItems { file, start: 0, shape: &shape, typesize, is_reversed: false };
+            let items = FileItems { file, start: 0, shape: &shape, typesize, order };
             array.insert_items(axis, end, shape[axis], &|spans, out, strides| {
                 let mut bytes = Vec::new();
                 let own = items.read(spans, &mut bytes)?;
