@@ -1,10 +1,10 @@
 //! The decoder of Lizard 1.0 streams, which Blosc2 wrote from 2017 to 2020.
 //!
 //! A stream is a byte that names the compression level, followed by inner blocks of up to 128 KiB of data each. The tens
-//! digit of the level tells which of two kinds of codewords the blocks have: those of LZ4 ([`lz4`]) or LIZv1 ([`lizv1`]).
+//! digit of the level tells which of two kinds of codewords the blocks have: those of LZ4 (`lz4`) or LIZv1 (`lizv1`).
 //! A block keeps tokens, literals and offsets apart, each in a sub-stream of its own that may be Huffman coded
-//! ([`block`], [`substream`]); the Huffman code is that of the literals of Zstandard ([`huffman`]), with code lengths that
-//! may be FSE coded ([`fse`]).
+//! (`block`, `substream`); the Huffman code is that of the literals of Zstandard (`huffman`), with code lengths that
+//! may be FSE coded (`fse`).
 
 mod bits;
 mod block;
