@@ -104,3 +104,37 @@ fn a_stream_with_any_byte_changed_gives_data_or_an_error() {
         }
     }
 }
+
+/// What one thread decodes in a second, at least.
+const MIN_BYTES_PER_SECOND: f64 = 200e6;
+/// Shorter streams are over before the clock has moved.
+const MIN_TIMED_LEN: usize = 10_000;
+
+/// Run with `cargo test --release -p blosc-kernels --test lizard -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement, for a release build"]
+fn every_long_stream_is_decoded_at_200_megabytes_a_second() {
+    let golden = Golden::shared().unwrap_or_else(Golden::repository);
+    let mut decoder = Decoder::new();
+    let mut dst = vec![0; ROOM];
+    let mut slowest = (f64::INFINITY, String::new());
+    for Stream { name, bytes, data, .. } in streams(&golden) {
+        let Some((nbytes, _)) = data.filter(|(nbytes, _)| *nbytes >= MIN_TIMED_LEN) else { continue };
+        let speed = nbytes as f64 / fastest_of(20, || assert_eq!(decoder.decompress(&bytes, &mut dst), Ok(nbytes)));
+        if speed < slowest.0 {
+            slowest = (speed, name);
+        }
+    }
+    println!("the slowest stream is {}, {:.0} MB/s", slowest.1, slowest.0 / 1e6);
+    assert!(slowest.0.is_finite() && slowest.0 >= MIN_BYTES_PER_SECOND, "{slowest:?}");
+}
+
+/// The seconds that the fastest of some runs takes.
+fn fastest_of(runs: usize, mut run: impl FnMut()) -> f64 {
+    let timed = (0..runs).map(|_| {
+        let start = std::time::Instant::now();
+        run();
+        start.elapsed().as_secs_f64()
+    });
+    timed.fold(f64::INFINITY, f64::min)
+}

@@ -7,6 +7,8 @@ use blosc_oxide::{
 };
 use testkit::alloc::CountingAllocator;
 use testkit::formula::generate;
+#[cfg(feature = "lizard")]
+use testkit::golden::Golden;
 use testkit::serde_json::json;
 
 #[global_allocator]
@@ -65,6 +67,23 @@ fn a_second_call_of_the_same_size_allocates_nothing() {
             CountingAllocator::on_this_thread(|| decompressor.decompress_into(&chunk[..first], &mut back));
         assert!(used.allocations <= of_the_library(codec, &chunk), "decompressing {options:?}: {used:?}");
         assert_eq!(read.unwrap(), data.len());
+    }
+}
+
+#[cfg(feature = "lizard")]
+#[test]
+fn a_second_chunk_of_lizard_allocates_nothing() {
+    let entries = Golden::repository().entries("old-writers");
+    let chunks: Vec<_> =
+        entries.iter().filter(|entry| entry.kind == "chunk" && entry.how["cname"] == "lizard").collect();
+    assert!(chunks.len() >= 8, "{} chunks", chunks.len());
+    for entry in chunks {
+        let chunk = entry.read();
+        let mut back = vec![0; entry.plain_nbytes.expect("its length is known")];
+        let mut decompressor = Decompressor::new().with_threads(Threads::serial());
+        decompressor.decompress_into(&chunk, &mut back).unwrap();
+        let (read, used) = CountingAllocator::on_this_thread(|| decompressor.decompress_into(&chunk, &mut back));
+        assert_eq!((read.unwrap(), used.allocations), (back.len(), 0), "{}", entry.file);
     }
 }
 
