@@ -43,6 +43,10 @@ impl Writer {
         }
     }
 
+    fn zeros(&mut self, count: usize) {
+        (0..count).for_each(|_| self.bits(0, 1));
+    }
+
     fn code(&mut self, code: &[Option<(usize, usize)>], symbol: usize) {
         let (value, len) = code[symbol].expect("the symbol has a code");
         (0..len).rev().for_each(|at| self.bits(value >> at & 1, 1));
@@ -351,7 +355,7 @@ fn symbols_without_a_meaning_are_refused() {
     writer.bits(0b011, 3);
     // Of the fixed codes, 286 has the eight bits 11000110.
     (0..8).rev().for_each(|at| writer.bits(0b1100_0110 >> at & 1, 1));
-    writer.bits(0, 60);
+    writer.zeros(60);
     assert_eq!(refusal(&writer.bytes), InflateError::BadSymbol);
 
     let mut lens = [0; 258];
@@ -362,7 +366,7 @@ fn symbols_without_a_meaning_are_refused() {
     let codes = canonical(&lens);
     writer.code(&codes, 65);
     writer.code(&codes, 257);
-    writer.bits(0, 60);
+    writer.zeros(60);
     assert_eq!(refusal(&writer.bytes), InflateError::BadSymbol);
 }
 

@@ -5,6 +5,8 @@ mod c;
 #[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
 mod noise;
 #[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
+mod proof;
+#[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
 mod pure;
 
 #[cfg(not(any(feature = "zstd-pure", target_arch = "wasm32")))]
