@@ -63,6 +63,21 @@ impl Isa {
     }
 }
 
+/// Whether this processor fetches by itself what is about to be written, and has room for more than eight lines in a set of its
+/// first cache: those that have AVX-512 do, whichever instruction set is asked for.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn foresees_stores() -> bool {
+    Isa::Avx512.is_available()
+}
+
+/// Whether this processor fetches by itself what is about to be written; nothing is known of others.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub(crate) fn foresees_stores() -> bool {
+    false
+}
+
 /// Where the fastest instruction set of this processor is in [`Isa::LEVELS`].
 #[cfg(target_arch = "x86_64")]
 #[inline]

@@ -2,6 +2,7 @@
 //! before it where the typesize is not a multiple of 16.
 
 use super::{LINE, Rows, RowsMut, TILE_LEN, copy_rows, fetch_rows};
+use crate::isa::foresees_stores;
 use crate::simd::network::{transpose, transpose_half};
 use crate::simd::{Kernel, LANE, Simd, strided};
 
@@ -47,7 +48,7 @@ impl<const STEP: usize> Kernel for Shuffle<'_, STEP> {
         let Self { typesize, elements, mut rows } = self;
         let items = elements.len() / typesize;
         assert!(STEP <= items && LANE <= typesize && rows.hold(typesize, items));
-        let fetching = S::FETCHES && rows.can_be_fetched(LANE);
+        let fetching = S::FETCHES && rows.can_be_fetched(LANE) && !foresees_stores();
         for tile in tiles::<STEP>(typesize, items) {
             for column in column_groups(typesize) {
                 for first in steps::<STEP>(tile, items) {

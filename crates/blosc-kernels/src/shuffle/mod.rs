@@ -52,10 +52,10 @@ pub fn unshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn shuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    let items = src.len() / typesize;
+    let items = whole_elements(src.len(), typesize);
     let (elements, rest) = src.split_at(items * typesize);
     let (rows, rest_of_dst) = dst.split_at_mut(items * typesize);
-    rest_of_dst.copy_from_slice(rest);
+    copy_rest(rest, rest_of_dst);
     if typesize == 1 {
         copy(elements, rows);
         return;
@@ -85,11 +85,26 @@ pub fn shuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// If the lengths differ or `typesize` is 0.
 pub fn unshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     check(typesize, src, dst);
-    let items = src.len() / typesize;
+    let items = whole_elements(src.len(), typesize);
     let (rows, rest) = src.split_at(items * typesize);
     let (elements, rest_of_dst) = dst.split_at_mut(items * typesize);
-    rest_of_dst.copy_from_slice(rest);
+    copy_rest(rest, rest_of_dst);
     gather(isa, typesize, items, Rows { bytes: rows, stride: items }, elements);
+}
+
+/// How many whole elements are in `len` bytes. Most are of a power of two of bytes, and a division takes longer than all else
+/// that is done once for a block.
+#[inline]
+fn whole_elements(len: usize, typesize: usize) -> usize {
+    if typesize.is_power_of_two() { len >> typesize.trailing_zeros() } else { len / typesize }
+}
+
+/// Copies the bytes after the last whole element, which there hardly ever are.
+#[inline]
+fn copy_rest(rest: &[u8], rest_of_dst: &mut [u8]) {
+    if !rest.is_empty() {
+        rest_of_dst.copy_from_slice(rest);
+    }
 }
 
 /// Gathers the elements from `first_item` on out of a shuffled block, as many as `dst` holds, and nothing else.
@@ -162,6 +177,28 @@ unsafe fn copy_rows<S: Simd, const STEP: usize>(
     }
 }
 
+/// Writes `STEP` bytes of each of at most 16 rows from where they are close together, a cache line at a time.
+///
+/// # Safety
+/// `STEP` bytes must be writable at each of the `count` places `to + j * stride`.
+#[inline(always)]
+unsafe fn write_rows<S: Simd, const STEP: usize>(
+    simd: S,
+    tile: &[u8; TILE_LEN],
+    to: *mut u8,
+    stride: usize,
+    count: usize,
+) {
+    for (j, from) in tile.chunks_exact(STEP).enumerate().take(count) {
+        for (part, from) in from.chunks_exact(S::WIDTH).enumerate() {
+            // SAFETY: the piece of the tile is as long as a vector.
+            let bytes = unsafe { simd.load(from.as_ptr()) };
+            // SAFETY: the caller promises `STEP` bytes of each row.
+            unsafe { simd.store(to.wrapping_add(j * stride + part * S::WIDTH), bytes) };
+        }
+    }
+}
+
 /// The rows of a shuffled block: row `j` starts at byte `j * stride`.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
@@ -177,7 +214,7 @@ impl Rows<'_> {
 
     /// Whether the same elements of all rows compete for a place in the cache.
     fn are_crowded(&self) -> bool {
-        self.stride.is_multiple_of(CROWDING)
+        are_crowded(self.stride)
     }
 
     /// The place of the byte at `offset`.
@@ -198,6 +235,11 @@ impl RowsMut<'_> {
         hold(self.bytes.len(), self.stride, count, items)
     }
 
+    /// Whether the same elements of all rows compete for a place in the cache.
+    fn are_crowded(&self) -> bool {
+        are_crowded(self.stride)
+    }
+
     /// Whether `count` rows are worth fetching ahead of being written, and would not push each other out of the cache:
     /// rows whose distance is a multiple of many cache lines compete for the same few places.
     fn can_be_fetched(&self, count: usize) -> bool {
@@ -209,6 +251,10 @@ impl RowsMut<'_> {
     fn at(&mut self, offset: usize) -> *mut u8 {
         self.bytes.as_mut_ptr().wrapping_add(offset)
     }
+}
+
+fn are_crowded(stride: usize) -> bool {
+    stride.is_multiple_of(CROWDING)
 }
 
 fn hold(len: usize, stride: usize, count: usize, items: usize) -> bool {

@@ -3,7 +3,8 @@
 //! `P` is the typesize rounded up to a power of two. Elements are widened to `P` bytes on the way in, or narrowed on
 //! the way out, by letting neighbouring loads or stores overlap.
 
-use super::{LINE, Rows, RowsMut, TILE_LEN, WORTH_FETCHING, copy_rows, fetch_rows};
+use super::{LINE, Rows, RowsMut, TILE_LEN, WORTH_FETCHING, copy_rows, fetch_rows, write_rows};
+use crate::isa::foresees_stores;
 use crate::simd::network::{gather_rows, split_elements, transpose, transpose_half};
 use crate::simd::{Kernel, LANE, MAX_LANES, Simd, entry, strided};
 
@@ -30,21 +31,41 @@ impl<const T: usize, const P: usize, const STEP: usize> Kernel for Shuffle<'_, T
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
+        if P == LANE && !S::MANY_REGISTERS && self.rows.are_crowded() {
+            self.shuffle::<S, true>(simd);
+        } else {
+            self.shuffle::<S, false>(simd);
+        }
+    }
+}
+
+impl<const T: usize, const P: usize, const STEP: usize> Shuffle<'_, T, P, STEP> {
+    #[inline(always)]
+    fn shuffle<S: Simd, const CROWDED: bool>(self, simd: S) {
         let Self { elements, mut rows } = self;
         let items = elements.len() / T;
         assert!(STEP <= items && rows.hold(T, items));
         let overhang = LANE - LANE / P * T;
         // Two rows are streams that every processor foresees by itself.
-        let fetching = S::FETCHES && T > 2 && rows.can_be_fetched(T);
+        let fetching = S::FETCHES && T > 2 && rows.can_be_fetched(T) && !foresees_stores();
+        let whole = elements.len().saturating_sub(overhang) / T / STEP * STEP;
+        let mut tile = [0; TILE_LEN];
         let mut first = 0;
-        while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {
+        while first < whole {
             let from = elements.as_ptr().wrapping_add(first * T);
-            let to = rows.at(first);
+            let (to, stride) = (rows.at(first), rows.stride);
             if fetching {
-                fetch_rows(simd, to, rows.stride, T);
+                fetch_rows(simd, to, stride, T);
             }
-            // SAFETY: the step and the overhang are inside `elements`, and `T` rows hold the elements up to `items`.
-            unsafe { shuffle_step::<S, T, P, STEP>(simd, from, to, rows.stride) };
+            if CROWDED {
+                // SAFETY: the step and the overhang are inside `elements`, and the tile has room for a line of 16 rows.
+                unsafe { shuffle_step::<S, T, P, STEP>(simd, from, tile.as_mut_ptr(), STEP) };
+                // SAFETY: `T` rows hold the elements up to `items`.
+                unsafe { write_rows::<S, STEP>(simd, &tile, to, stride, T) };
+            } else {
+                // SAFETY: the step and the overhang are inside `elements`, and `T` rows hold the elements up to `items`.
+                unsafe { shuffle_step::<S, T, P, STEP>(simd, from, to, stride) };
+            }
             first += STEP;
         }
         // What loads must not reach beyond goes through a buffer, together with elements already done if need be.
@@ -64,7 +85,9 @@ impl<const T: usize, const P: usize, const STEP: usize> Kernel for Unshuffle<'_,
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        if P == LANE && !S::MANY_REGISTERS && self.rows.are_crowded() {
+        // Two parts of a line are close enough for the caches of later processors.
+        let coming_back = S::LANES == 1 || !foresees_stores();
+        if P == LANE && !S::MANY_REGISTERS && coming_back && self.rows.are_crowded() {
             self.unshuffle::<S, true>(simd);
         } else {
             self.unshuffle::<S, false>(simd);
@@ -80,10 +103,11 @@ impl<const T: usize, const P: usize, const STEP: usize> Unshuffle<'_, T, P, STEP
         assert!(STEP <= items && rows.hold(T, items));
         let overhang = if T == P { 0 } else { S::WIDTH };
         // Of elements of more bytes there are so many loads that more of them do not help.
-        let fetching = S::FETCHES && elements.len() >= WORTH_FETCHING && P < LANE;
+        let fetching = S::FETCHES && elements.len() >= WORTH_FETCHING && P < LANE && !foresees_stores();
         let mut tile = [0; TILE_LEN];
+        let whole = elements.len().saturating_sub(overhang) / T / STEP * STEP;
         let mut first = 0;
-        while first + STEP <= items && (first + STEP) * T + overhang <= elements.len() {
+        while first < whole {
             let to = elements.as_mut_ptr().wrapping_add(first * T);
             if fetching {
                 fetch_elements(simd, to, T);
@@ -122,9 +146,21 @@ pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize, const
     to: *mut u8,
     row: usize,
 ) {
-    if P == LANE && !S::MANY_REGISTERS {
+    if P == LANE && !S::MANY_REGISTERS && S::LANES == 1 {
         // SAFETY: the caller's promise.
         unsafe { shuffle_step_in_halves::<S, T, STEP>(simd, from, to, row) };
+        return;
+    }
+    if !S::MANY_REGISTERS {
+        // There is no room for the rows of several parts.
+        for part in 0..STEP / S::WIDTH {
+            // SAFETY: the part is inside what the caller promises.
+            let rows = unsafe { load_rows::<S, T, P>(simd, from.wrapping_add(part * S::WIDTH * T)) };
+            for (j, &bytes) in rows.iter().enumerate().take(T) {
+                // SAFETY: the caller promises room for `STEP` bytes of each row.
+                unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), bytes) };
+            }
+        }
         return;
     }
     let mut parts = [[simd.zero(); LANE]; LINE / LANE];
@@ -146,6 +182,10 @@ pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize, const
 /// `WIDTH * T` bytes and the overhang must be readable at `from`.
 #[inline(always)]
 unsafe fn load_rows<S: Simd, const T: usize, const P: usize>(simd: S, from: *const u8) -> [S::Vector; LANE] {
+    if T == 2 && S::JOINS_LANES {
+        // SAFETY: the caller's promise.
+        return unsafe { load_two_rows(simd, from) };
+    }
     let mut x = [simd.zero(); LANE];
     for (v, vector) in x.iter_mut().enumerate().take(P) {
         let at = from.wrapping_add(v * (LANE / P) * T);
@@ -160,9 +200,29 @@ unsafe fn load_rows<S: Simd, const T: usize, const P: usize>(simd: S, from: *con
         return split_elements(simd, x, P);
     }
     for vector in x.iter_mut().take(P) {
-        *vector = simd.permute(*vector, &const { group_table::<T, P>() });
+        // Opaque, because the compiler would permute every vector once for each row instead of once.
+        *vector = simd.opaque(simd.permute(*vector, &const { group_table::<T, P>() }));
     }
     gather_rows(simd, x, P)
+}
+
+/// [`load_rows`] for elements of 2 bytes: whole vectors are loaded, and the lanes put right afterwards.
+///
+/// # Safety
+/// Two vectors must be readable at `from`.
+#[inline(always)]
+unsafe fn load_two_rows<S: Simd>(simd: S, from: *const u8) -> [S::Vector; LANE] {
+    let mut x = [simd.zero(); LANE];
+    for (v, vector) in x.iter_mut().enumerate().take(2) {
+        // SAFETY: the caller promises two vectors.
+        let elements = unsafe { simd.load(from.wrapping_add(v * S::WIDTH)) };
+        *vector = simd.opaque(simd.permute(elements, &const { group_table::<2, 2>() }));
+    }
+    let mut rows = gather_rows(simd, x, 2);
+    for row in rows.iter_mut().take(2) {
+        *row = simd.deal::<8>(*row);
+    }
+    rows
 }
 
 /// [`shuffle_step`] for elements of more than 8 bytes.
@@ -193,21 +253,18 @@ unsafe fn shuffle_half<S: Simd, const T: usize, const STEP: usize, const HIGH: b
     to: *mut u8,
     row: usize,
 ) {
-    let mut parts = [[simd.zero(); LANE]; LINE / LANE];
-    for (part, rows) in parts.iter_mut().enumerate().take(STEP / S::WIDTH) {
+    for part in 0..STEP / S::WIDTH {
         let mut x = [simd.zero(); LANE];
         for (i, vector) in x.iter_mut().enumerate() {
             let at = from.wrapping_add((part * S::WIDTH + i) * T);
             // SAFETY: the last load is of the last element and the overhang.
             *vector = unsafe { simd.load_lanes(strided(at, LANE * T)) };
         }
-        *rows = transpose_half::<S, HIGH>(simd, x);
-    }
-    let rows_of_half = if HIGH { T.saturating_sub(8) } else { T.min(8) };
-    for j in 0..rows_of_half {
-        for (part, rows) in parts.iter().enumerate().take(STEP / S::WIDTH) {
+        let rows = transpose_half::<S, HIGH>(simd, x);
+        let rows_of_half = if HIGH { T.saturating_sub(8) } else { T.min(8) };
+        for (j, &bytes) in rows.iter().enumerate().take(rows_of_half) {
             // SAFETY: the caller promises room for `STEP` bytes of each row.
-            unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), rows[j]) };
+            unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), bytes) };
         }
     }
 }
@@ -232,8 +289,8 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize, con
     row: usize,
     to: *mut u8,
 ) {
-    let joining = T == P && P < LANE && S::JOINS_LANES;
-    let halving = P == LANE && S::JOINS_LANES;
+    let joining = T == P && S::JOINS_LANES;
+    let halving = P == LANE && !S::MANY_REGISTERS && (S::LANES == 1 || T != P);
     let dealing = T == P && LANE / P >= S::DEALS_FROM;
     let spreading = !halving && !dealing && P >= S::SPREADS_FROM;
     let width = if spreading { LANE } else { S::WIDTH };
@@ -332,13 +389,29 @@ unsafe fn unshuffle_joining_lanes<S: Simd, const P: usize>(simd: S, from: *const
         *vector = unsafe { simd.load(from.wrapping_add(j * row)) };
     }
     let x = transpose(simd, x, P);
-    for pair in 0..P / 2 {
-        let (low, high) = simd.join_lanes(x[2 * pair], x[2 * pair + 1]);
-        let at = to.wrapping_add(pair * S::WIDTH);
+    let second_half = to.wrapping_add(P / 2 * S::WIDTH);
+    if P == LANE {
+        // Each pair as soon as it is there: there is no room for all of them.
+        for k in 0..P / 2 {
+            let (low, high) = simd.join_lanes(x[2 * k], x[2 * k + 1]);
+            // SAFETY: the caller promises room for `P` vectors; this is in the first half of them.
+            unsafe { simd.store(to.wrapping_add(k * S::WIDTH), low) };
+            // SAFETY: and this in the second.
+            unsafe { simd.store(second_half.wrapping_add(k * S::WIDTH), high) };
+        }
+        return;
+    }
+    let mut pairs = [(simd.zero(), simd.zero()); LANE / 2];
+    for (k, pair) in pairs.iter_mut().enumerate().take(P / 2) {
+        *pair = simd.join_lanes(x[2 * k], x[2 * k + 1]);
+    }
+    for (k, &(low, _)) in pairs.iter().enumerate().take(P / 2) {
         // SAFETY: the caller promises room for `P` vectors; this is in the first half of them.
-        unsafe { simd.store(at, low) };
+        unsafe { simd.store(to.wrapping_add(k * S::WIDTH), low) };
+    }
+    for (k, &(_, high)) in pairs.iter().enumerate().take(P / 2) {
         // SAFETY: and this in the second.
-        unsafe { simd.store(at.wrapping_add(P / 2 * S::WIDTH), high) };
+        unsafe { simd.store(second_half.wrapping_add(k * S::WIDTH), high) };
     }
 }
 
@@ -369,6 +442,14 @@ unsafe fn unshuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, fro
     let x = transpose_half::<S, HIGH>(simd, x);
     let to = to.wrapping_add(if HIGH { 8 * T } else { 0 });
     let second_lane = to.wrapping_add(LANE * T);
+    if S::LANES == 1 {
+        // What a store writes after its element is overwritten by the next.
+        for (v, &vector) in x.iter().enumerate().take(8) {
+            // SAFETY: the store starts at an element and so ends before what the caller promises.
+            unsafe { simd.store(to.wrapping_add(v * T), vector) };
+        }
+        return;
+    }
     if T == LANE {
         for pair in 0..4 {
             let (low, high) = simd.join_lanes(x[2 * pair], x[2 * pair + 1]);

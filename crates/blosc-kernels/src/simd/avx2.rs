@@ -1,5 +1,7 @@
 //! AVX2: two lanes.
 
+#[cfg(not(miri))]
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::{Kernel, LANE, MAX_LANES, Simd};
@@ -98,9 +100,21 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn opaque(self, vector: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { opaque(vector) }
+    }
+
+    #[inline(always)]
     fn permute(self, vector: __m256i, table: &[u8; LANE]) -> __m256i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { permute(vector, table) }
+    }
+
+    #[inline(always)]
+    fn deal<const CHUNK: usize>(self, vector: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { deal_halves(vector) }
     }
 
     #[inline(always)]
@@ -160,6 +174,26 @@ fn zip_high<const GRANULE: usize>(a: __m256i, b: __m256i) -> __m256i {
         4 => _mm256_unpackhi_epi32(a, b),
         _ => _mm256_unpackhi_epi64(a, b),
     }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn opaque(vector: __m256i) -> __m256i {
+    #[cfg(not(miri))]
+    {
+        let mut vector = vector;
+        // SAFETY: it is no instruction at all.
+        unsafe { asm!("/* {0} */", inout(ymm_reg) vector, options(pure, nomem, nostack, preserves_flags)) };
+        vector
+    }
+    #[cfg(miri)]
+    vector
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn deal_halves(vector: __m256i) -> __m256i {
+    _mm256_permute4x64_epi64::<0b11_01_10_00>(vector)
 }
 
 #[target_feature(enable = "avx2")]

@@ -125,9 +125,10 @@ pub(crate) trait Simd: Copy {
     const WIDTH: usize = LANE * Self::LANES;
     /// Whether all 16 vectors of a transpose fit the registers.
     const MANY_REGISTERS: bool;
-    /// Whether it pays off to fetch what will be written: the processors with the latest vectors foresee that themselves.
+    /// Whether it pays off to fetch what will be written, on processors that do not [foresee it](crate::isa::foresees_stores).
     const FETCHES: bool;
-    /// The smallest chunk for which [`Simd::deal`] is one instruction; `LANE` if there is none.
+    /// The smallest chunk from which on [`Simd::deal`] is one instruction and the best way from rows to elements; `LANE` if
+    /// there is none.
     const DEALS_FROM: usize;
     /// Whether vectors have two lanes, and [`Simd::join_lanes`] is cheaper than any other way across them.
     const JOINS_LANES: bool;
@@ -180,11 +181,18 @@ pub(crate) trait Simd: Copy {
     /// The upper halves of the lanes of `a` and `b`, alternating in granules of `GRANULE` bytes (1, 2, 4 or 8).
     fn zip_high<const GRANULE: usize>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
+    /// The vector, as something that the compiler knows nothing of: what is done to it before and after is not put together to
+    /// other instructions.
+    #[inline(always)]
+    fn opaque(self, vector: Self::Vector) -> Self::Vector {
+        vector
+    }
+
     /// In each lane, byte `i` of the result is byte `table[i]` of the lane; `table[i]` is below 16.
     fn permute(self, vector: Self::Vector, table: &[u8; LANE]) -> Self::Vector;
 
     /// Deals chunks of `CHUNK` bytes out to the lanes in turn: chunk `c` of lane `l` of the result is chunk
-    /// `c * LANES + l` of the vector. Only for chunks from `DEALS_FROM` on.
+    /// `c * LANES + l` of the vector. Only for chunks from `DEALS_FROM` on, and for chunks of 8 bytes where `JOINS_LANES`.
     fn deal<const CHUNK: usize>(self, vector: Self::Vector) -> Self::Vector {
         vector
     }

@@ -1,5 +1,7 @@
 //! SSE2: one lane.
 
+#[cfg(not(miri))]
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::{Kernel, LANE, MAX_LANES, OneLane, Simd};
@@ -96,6 +98,19 @@ impl Simd for Sse2 {
     fn zip_high<const GRANULE: usize>(self, a: __m128i, b: __m128i) -> __m128i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { zip_high::<GRANULE>(a, b) }
+    }
+
+    #[inline(always)]
+    fn opaque(self, vector: __m128i) -> __m128i {
+        #[cfg(not(miri))]
+        {
+            let mut vector = vector;
+            // SAFETY: it is no instruction at all.
+            unsafe { asm!("/* {0} */", inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags)) };
+            vector
+        }
+        #[cfg(miri)]
+        vector
     }
 
     #[inline(always)]

@@ -70,7 +70,7 @@ fn check_zip<S: Simd, const GRANULE: usize>(simd: S) {
 }
 
 fn check_deal<S: Simd, const CHUNK: usize>(simd: S) {
-    if CHUNK < S::DEALS_FROM {
+    if CHUNK < S::DEALS_FROM && !(CHUNK == 8 && S::JOINS_LANES) {
         return;
     }
     let a = sample(7);
@@ -94,6 +94,7 @@ fn check_permute<S: Simd>(simd: S) {
     let table = [15, 0, 3, 3, 9, 1, 2, 14, 8, 8, 7, 4, 5, 6, 10, 11];
     let model = expected::<S>(|lane, i| a[lane * LANE + usize::from(table[i])]);
     assert_eq!(bytes_of(simd, simd.permute(load(simd, &a), &table)), model);
+    assert_eq!(bytes_of(simd, simd.opaque(load(simd, &a))), bytes_of(simd, load(simd, &a)));
 }
 
 fn check_lanes<S: Simd>(simd: S) {
