@@ -4,20 +4,21 @@ use crate::install;
 use crate::measure::Effort;
 use std::path::PathBuf;
 
-pub(crate) const USAGE: &str =
-    "usage: bench compare [--quick] [--peer PATH/libblosc2.so] [--only AREA] [--match WORD]...
-                     [--json FILE] [--html FILE]
+pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--peer PATH/libblosc2.so] [--peer1 PATH/libblosc.so]
+                     [--only AREA] [--match WORD]... [--json FILE] [--html FILE] [--markdown FILE]
        bench install
        bench guard [--update]
 
-compare    measures blosc-oxide and C-Blosc2 side by side
-  --quick      fewer rows and shorter samples: 20 to 45 seconds instead of 17 to 30 minutes
-  --peer PATH  the C library; else the variable BLOSC2_LIBRARY names it, else it is what `install` has installed
-  --only AREA  one of filters, chunks, items, frames, arrays
+compare    measures blosc-oxide and the C libraries side by side, on real data
+  --quick      fewer rows and shorter samples: less than a minute
+  --peer PATH  C-Blosc2; else the variable BLOSC2_LIBRARY names it, else it is what `install` has installed
+  --peer1 PATH C-Blosc 1.21; else the variable BLOSC1_LIBRARY names it, else it is what `install` has installed
+  --only AREA  one of filters, chunks, blosc1, dependent, items, frames, arrays
   --match WORD only rows whose name has this word: a codec, a level, a filter, a data set, `64KiB`, `1T`
   --json FILE  writes all rows as JSON
   --html FILE  writes one page with plots
-install    puts the newest blosc2 of PyPI into a virtual environment under target/, and says where the library is
+  --markdown FILE  puts the tables into a file that has their places marked, such as bench/README.md
+install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/
 guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
            counts down";
 
@@ -30,6 +31,11 @@ pub(crate) enum Command {
     },
     /// What `guard` runs under valgrind.
     Operation(String),
+    /// What `compare` runs to measure a data set with another build.
+    Chunks {
+        data: String,
+        arguments: Arguments,
+    },
 }
 
 /// How to compare.
@@ -37,10 +43,12 @@ pub(crate) struct Arguments {
     pub(crate) effort: Effort,
     pub(crate) is_quick: bool,
     pub(crate) peer: PathBuf,
+    pub(crate) blosc1: PathBuf,
     pub(crate) only: Option<String>,
     pub(crate) words: Vec<String>,
     pub(crate) json: Option<PathBuf>,
     pub(crate) html: Option<PathBuf>,
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -65,6 +73,10 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
             Some("--update") => Ok(Command::Guard { update: true }),
             Some(other) => Err(format!("{other} is not known")),
         },
+        Some("chunks") => {
+            let data = given.next().ok_or_else(|| "which data set?".to_owned())?;
+            compare(given).map(|arguments| Command::Chunks { data, arguments })
+        }
         Some("operation") => given.next().map(Command::Operation).ok_or_else(|| "which operation?".to_owned()),
         Some(other) => Err(format!("{other} is not a command")),
         None => Err("the command is missing".to_owned()),
@@ -72,25 +84,31 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
 }
 
 fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let peer = std::env::var_os("BLOSC2_LIBRARY").map(PathBuf::from).or_else(install::library);
+    let path = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
+    let peer = path("BLOSC2_LIBRARY").or_else(install::library);
+    let blosc1 = path("BLOSC1_LIBRARY").or_else(install::blosc1_library);
     let mut arguments = Arguments {
         effort: Effort::FULL,
         is_quick: false,
         peer: peer.unwrap_or_else(|| PathBuf::from("libblosc2.so")),
+        blosc1: blosc1.unwrap_or_else(|| PathBuf::from("libblosc.so.1")),
         only: None,
         words: Vec::new(),
         json: None,
         html: None,
+        markdown: None,
     };
     while let Some(argument) = given.next() {
         let mut value = || given.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
             "--quick" => (arguments.effort, arguments.is_quick) = (Effort::QUICK, true),
             "--peer" => arguments.peer = PathBuf::from(value()?),
+            "--peer1" => arguments.blosc1 = PathBuf::from(value()?),
             "--only" => arguments.only = Some(value()?),
             "--match" => arguments.words.push(value()?),
             "--json" => arguments.json = Some(PathBuf::from(value()?)),
             "--html" => arguments.html = Some(PathBuf::from(value()?)),
+            "--markdown" => arguments.markdown = Some(PathBuf::from(value()?)),
             _ => return Err(format!("{argument} is not known")),
         }
     }

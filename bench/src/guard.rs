@@ -3,7 +3,7 @@
 //! Each operation runs in a process of its own under valgrind's callgrind, which counts only what happens in
 //! [`measured`]. The counts are compared with the ones in `instructions.txt`.
 
-use crate::data::{self, DataSet};
+use crate::data::{DataSet, formula};
 use blosc_kernels::{bitshuffle, shuffle};
 use blosc_oxide::{
     Chunk, Codec, Compressor, Decompressor, Durability, Frame, FrameOptions, MemoryStorage, Options, Threads,
@@ -44,7 +44,7 @@ fn measured(action: impl FnOnce()) {
 }
 
 fn walk() -> DataSet {
-    data::data_set("f32_walk", LEN)
+    formula::walk(LEN)
 }
 
 fn options(codec: Codec) -> Options {

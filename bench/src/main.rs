@@ -1,4 +1,4 @@
-//! blosc-oxide against C-Blosc2, measured side by side in one run.
+//! blosc-oxide against the C libraries, measured side by side in one run.
 #![expect(clippy::print_stdout, reason = "a table is what this program is for")]
 #![expect(
     clippy::cast_precision_loss,
@@ -8,6 +8,8 @@
 
 mod arguments;
 mod data;
+mod dependent;
+mod grid;
 mod guard;
 mod install;
 mod machine;
@@ -18,7 +20,8 @@ mod rows;
 mod suite;
 
 use arguments::{Arguments, Command, USAGE};
-use peer::Peer;
+use peer::{Blosc1, Peer};
+use report::Run;
 use rows::Row;
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,9 +31,10 @@ fn main() -> ExitCode {
     let result = arguments::parse(std::env::args().skip(1)).map_err(|problem| format!("{problem}\n\n{USAGE}"));
     let result = result.and_then(|command| match command {
         Command::Compare(arguments) => compare(&arguments),
+        Command::Chunks { data, arguments } => chunks(&arguments, &data),
         Command::Guard { update } => guard::check(update),
         Command::Operation(name) => guard::run(&name),
-        Command::Install => install::install().map(|library| println!("{}", library.display())),
+        Command::Install => install::install(),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,32 +45,56 @@ fn main() -> ExitCode {
     }
 }
 
+fn missing(path: &Path, problem: &libloading::Error) -> String {
+    format!("{}: {problem}\n`bench install` gets it", path.display())
+}
+
+fn load(arguments: &Arguments) -> Result<Peer, String> {
+    Peer::load(&arguments.peer).map_err(|problem| missing(&arguments.peer, &problem))
+}
+
+fn load_blosc1(arguments: &Arguments) -> Result<Option<Blosc1>, String> {
+    let load = || Blosc1::load(&arguments.blosc1).map_err(|problem| missing(&arguments.blosc1, &problem));
+    arguments.wants("blosc1").then(load).transpose()
+}
+
 fn compare(arguments: &Arguments) -> Result<(), String> {
-    let peer = Peer::load(&arguments.peer)
-        .map_err(|problem| format!("{}: {problem}\n`bench install` gets it", arguments.peer.display()))?;
-    let machine = machine::describe(peer.version());
+    let (peer, mut blosc1) = (load(arguments)?, load_blosc1(arguments)?);
+    if arguments.wants("dependent") {
+        // Before anything is measured, so that the compiler disturbs nothing.
+        dependent::build()?;
+    }
+    let machine = machine::describe(peer.version(), blosc1.as_ref().map(Blosc1::version));
     println!("{machine}");
     let memcpy = suite::memcpy(arguments);
     for (len, speed) in &memcpy {
-        println!("{:10} {:52} {speed:8.2} GB/s", "memcpy", format!("{} KiB", len >> 10));
+        println!("{:17} {:60} {speed:8.2} GB/s", "memcpy", format!("{} KiB", len >> 10));
     }
     let (start, mut rows) = (Instant::now(), Vec::new());
-    suite::run(&peer, arguments, |row| {
+    suite::run(&peer, blosc1.as_mut(), arguments, |row| {
         print_row(&row);
         rows.push(row);
-    });
-    println!("\n{} rows in {} s", rows.len(), start.elapsed().as_secs());
-    println!("\nhow many times as fast as C-Blosc2\n\n{}", report::table(&rows));
-    println!("every row that is slower than its goal lets one be\n\n{}", report::behind(&rows));
-    for row in report::larger(&rows).iter().take(20) {
-        println!("larger than C's: {} {:.3}", row.name, row.size.unwrap_or(1.0));
-    }
+    })?;
+    write_reports(arguments, &Run { machine, memcpy, rows, seconds: start.elapsed().as_secs() })
+}
+
+fn write_reports(arguments: &Arguments, run: &Run) -> Result<(), String> {
+    println!("\n{}", report::markdown(run));
     if let Some(path) = &arguments.json {
-        write(path, &report::to_json(&rows, &machine, &memcpy).to_string())?;
+        write(path, &report::to_json(run).to_string())?;
     }
     if let Some(path) = &arguments.html {
-        write(path, &report::page(&rows, &machine, &memcpy))?;
+        write(path, &report::page(run))?;
     }
+    if let Some(path) = &arguments.markdown {
+        let before = std::fs::read_to_string(path).map_err(|problem| format!("{}: {problem}", path.display()))?;
+        write(path, &report::put_into(&before, run).map_err(|problem| format!("{}: {problem}", path.display()))?)?;
+    }
+    Ok(())
+}
+
+fn chunks(arguments: &Arguments, data: &str) -> Result<(), String> {
+    println!("{}", dependent::chunks(arguments, &load(arguments)?, data)?);
     Ok(())
 }
 
@@ -76,5 +104,5 @@ fn write(path: &Path, content: &str) -> Result<(), String> {
 
 fn print_row(row: &Row) {
     let size = row.size.map_or_else(String::new, |size| format!("  size {size:.3}"));
-    println!("{:10} {:52} {:8.2} GB/s  {:6.2} x{size}", row.area, row.name, row.speed(), row.pair.ratio);
+    println!("{:17} {:60} {:8.2} GB/s  {:6.2} x{size}", row.area, row.name, row.speed(), row.pair.ratio);
 }

@@ -1,29 +1,51 @@
 //! Which rows are measured.
 
 use crate::arguments::Arguments;
-use crate::peer::Peer;
-use crate::rows::chunks::{CODECS, Case, FILTERS};
+use crate::data::{DataSet, formula, real};
+use crate::grid::{self, Case};
+use crate::peer::{Blosc1, Peer};
 use crate::rows::{self, Row};
-use crate::{data, measure};
-use blosc_oxide::Codec;
+use crate::{dependent, measure};
+use blosc_oxide::{Codec, Format};
+
+/// Where rows go, as soon as they are there.
+type Add<'a> = &'a mut dyn FnMut(Row);
+
+/// How much of the data made by formula there is.
+const FORMULA_LEN: usize = 16 << 20;
+/// What frames hold.
+const OF_FRAMES: &str = "seismogram_i32";
 
 /// Measures all that is asked for, and shows each row as soon as it is there.
-pub(crate) fn run(peer: &Peer, arguments: &Arguments, mut add: impl FnMut(Row)) {
+pub(crate) fn run(
+    peer: &Peer,
+    blosc1: Option<&mut Blosc1>,
+    arguments: &Arguments,
+    mut add: impl FnMut(Row),
+) -> Result<(), String> {
+    let add: Add<'_> = &mut add;
     if arguments.wants("filters") {
-        filters(peer, arguments, &mut add);
+        filters(peer, arguments, add);
     }
     if arguments.wants("chunks") {
-        chunks(peer, arguments, &mut add);
+        chunks(peer, arguments, add)?;
+    }
+    if let Some(library) = blosc1 {
+        blosc1_chunks(library, arguments, add)?;
+    }
+    if arguments.wants("dependent") {
+        dependent::rows(arguments, add)?;
     }
     if arguments.wants("items") {
-        items(peer, arguments, &mut add);
+        items(peer, arguments, add)?;
     }
     if arguments.wants("frames") {
-        frames(peer, arguments, &mut add);
+        frames(peer, arguments, add)?;
     }
     if arguments.wants("arrays") {
-        arrays(peer, arguments, &mut add);
+        arrays(peer, arguments, add)?;
     }
+    Ok(())
 }
 
 /// The speed of copying, in gigabytes a second.
@@ -32,7 +54,8 @@ pub(crate) fn memcpy(arguments: &Arguments) -> Vec<(usize, f64)> {
     lens.map(|len| (len, measure::memcpy(arguments.effort, len))).to_vec()
 }
 
-fn filters(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
+/// How long the filters take does not depend on what they move.
+fn filters(peer: &Peer, arguments: &Arguments, add: Add<'_>) {
     let lens: &[usize] = if arguments.is_quick { &[32 << 10] } else { &[32 << 10, 256 << 10] };
     for name in rows::filters::NAMES {
         for typesize in [1, 2, 3, 4, 8, 12, 16, 24, 32] {
@@ -45,36 +68,58 @@ fn filters(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
     }
 }
 
-fn chunks(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
-    let lens: &[usize] =
-        if arguments.is_quick { &[4 << 10, 256 << 10] } else { &[4 << 10, 16 << 10, 64 << 10, 2 << 20, 16 << 20] };
-    let levels: &[u8] = if arguments.is_quick { &[5] } else { &[1, 5, 9] };
-    for &len in lens {
-        for name in data::NAMES {
-            let data = data::data_set(name, rows::chunks::nbytes(len));
-            for case in cases(levels) {
-                let threads = format!("{}T", case.threads);
-                let (level, kib) = (case.level.to_string(), format!("{}KiB", len >> 10));
-                // Buffers this small are not worth a second thread, and only the latency at the usual level counts.
-                let is_measured = len >= 64 << 10 || (case.threads == 1 && case.level == 5);
-                if is_measured && arguments.matches(&[name, case.codec, &level, case.filter, &kib, &threads]) {
-                    rows::chunks::rows(peer, arguments.effort, &data, len, case).into_iter().for_each(&mut *add);
-                }
-            }
+/// The cases whose rows are wanted.
+fn wanted<'c>(arguments: &Arguments, data: &str, cases: &'c [Case]) -> Vec<&'c Case> {
+    let matches = |case: &&Case| {
+        let threads = format!("{}T", case.threads);
+        let (level, kib) = (case.level.to_string(), format!("{}KiB", case.len >> 10));
+        arguments.matches(&[data, case.codec, &level, case.filter, &kib, &threads])
+    };
+    cases.iter().filter(matches).collect()
+}
+
+/// Gives each real data set that something is wanted of to `measure`.
+fn each_set(arguments: &Arguments, cases: &[Case], mut measure: impl FnMut(&DataSet, Case)) -> Result<(), String> {
+    for name in real::names() {
+        let wanted = wanted(arguments, name, cases);
+        if !wanted.is_empty() {
+            let data = real::load(name)?;
+            wanted.into_iter().filter(|case| is_reached(&data, case)).for_each(|case| measure(&data, *case));
         }
     }
+    Ok(())
 }
 
-fn cases(levels: &[u8]) -> impl Iterator<Item = Case> {
-    let filtered = move |codec, level| {
-        FILTERS.into_iter().flat_map(move |filter| [1, 2].map(|threads| Case { codec, level, filter, threads }))
+/// Whether the data is nearly as long as the chunk: else it is a row of shorter chunks, which there is one of.
+fn is_reached(data: &DataSet, case: &Case) -> bool {
+    data.bytes.len() >= case.len / 4
+}
+
+fn chunks(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
+    let cases = grid::blosc2(arguments.is_quick);
+    let mut measure = |data: &DataSet, case| {
+        let mut contexts = peer.contexts(case, data.typesize);
+        rows::chunks::rows(arguments.effort, data, case, Format::Blosc2, &mut contexts).into_iter().for_each(&mut *add);
     };
-    CODECS.into_iter().flat_map(move |codec| levels.iter().flat_map(move |&level| filtered(codec, level)))
+    each_set(arguments, &cases, &mut measure)?;
+    // Chunks that are stored as they are, and special ones: real data has none of them for sure.
+    for data in [formula::random(FORMULA_LEN), formula::zeros(FORMULA_LEN)] {
+        let wanted = wanted(arguments, data.name, &cases).into_iter().filter(|case| case.is_for_formulas());
+        wanted.for_each(|case| measure(&data, *case));
+    }
+    Ok(())
 }
 
-fn items(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
-    for name in ["linspace_f64", "i32_sequence", "f32_walk", "field3d_f32"] {
-        let data = data::data_set(name, 2 << 20);
+fn blosc1_chunks(library: &mut Blosc1, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
+    each_set(arguments, &grid::blosc1(arguments.is_quick), |data, case| {
+        let mut library = library.configured(case, data.typesize);
+        rows::chunks::rows(arguments.effort, data, case, Format::Blosc1, &mut library).into_iter().for_each(&mut *add);
+    })
+}
+
+fn items(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
+    for name in ["elevation_i16", "temperature_f32", "rain_f64", "mesh_f32x3", "borders_f64x2"] {
+        let data = real::load(name)?.middle(2 << 20);
         for codec in ["blosclz", "lz4", "zstd"] {
             for count in [1, 16, 1024] {
                 if arguments.matches(&[name, codec]) {
@@ -83,29 +128,50 @@ fn items(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
             }
         }
     }
+    Ok(())
 }
 
-fn frames(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
+fn frames(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
     let nchunks: &[usize] = if arguments.is_quick { &[10_000] } else { &[10_000, 100_000] };
+    let data = real::load(OF_FRAMES)?;
     for &nchunks in nchunks {
         for len in [4 << 10, 64 << 10] {
-            rows::frames::rows(peer, arguments.effort, len, nchunks).into_iter().for_each(&mut *add);
+            rows::frames::rows(peer, arguments.effort, data.middle(len), nchunks).into_iter().for_each(&mut *add);
         }
     }
-    add(rows::frames::to_file(peer, 4 << 10, if arguments.is_quick { 2_000 } else { 100_000 }));
+    add(rows::frames::to_file(peer, &data.middle(4 << 10), if arguments.is_quick { 2_000 } else { 100_000 }));
+    Ok(())
 }
 
-/// A quarter of the side makes arrays of 8 MiB instead of 512.
-fn arrays(peer: &Peer, arguments: &Arguments, add: &mut impl FnMut(Row)) {
-    let side = if arguments.is_quick { 128 } else { 512 };
-    for (codec, level) in [(Codec::Lz4, 5), (Codec::BloscLz, 5), (Codec::Zstd, 1)] {
-        for is_rows in [true, false] {
-            for threads in [1, 2] {
-                let name = codec.to_string();
-                if arguments.matches(&[name.as_str(), &format!("{threads}T")]) {
-                    let case = rows::arrays::Case { codec, level, threads, is_rows, side };
-                    rows::arrays::rows(peer, arguments.effort, case).into_iter().for_each(&mut *add);
-                }
+/// Real arrays with all codecs, and one of 512 MiB, larger than any real one here: by formula, with one codec.
+fn arrays(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
+    for set in rows::arrays::SETS {
+        let data = real::load(set.name)?;
+        for (codec, level) in [(Codec::Lz4, 5), (Codec::BloscLz, 5), (Codec::Zstd, 1)] {
+            array_cases(peer, arguments, set, &data, (codec, level), add);
+        }
+    }
+    if !arguments.is_quick {
+        let large = rows::arrays::LARGE;
+        array_cases(peer, arguments, large, &formula::field(large.nbytes()), (Codec::Lz4, 5), add);
+    }
+    Ok(())
+}
+
+fn array_cases(
+    peer: &Peer,
+    arguments: &Arguments,
+    set: rows::arrays::Set,
+    data: &DataSet,
+    (codec, level): (Codec, u8),
+    add: Add<'_>,
+) {
+    for is_peers_cut in [true, false] {
+        for threads in [1, 2] {
+            let name = codec.to_string();
+            if arguments.matches(&[set.name, name.as_str(), &format!("{threads}T")]) {
+                let case = rows::arrays::Case { set, codec, level, threads, is_peers_cut };
+                rows::arrays::rows(peer, arguments.effort, case, data).into_iter().for_each(&mut *add);
             }
         }
     }

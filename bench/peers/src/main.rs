@@ -14,7 +14,7 @@ compile_error!("a feature names the crate to compare with: blosc2, blosc2-pure-r
 compile_error!("one crate at a time: they define functions of the same name");
 
 #[allow(dead_code, reason = "shared with the other benchmark")]
-#[path = "../../src/data.rs"]
+#[path = "../../src/data/mod.rs"]
 mod data;
 #[allow(dead_code, reason = "shared with the other benchmark")]
 #[path = "../../src/measure.rs"]
@@ -26,7 +26,7 @@ mod measure;
 mod peer;
 
 use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Options, Threads};
-use data::DataSet;
+use data::{DataSet, real};
 use measure::{Effort, compare, geomean};
 use peer::Peer;
 
@@ -40,7 +40,6 @@ pub(crate) struct Case {
 
 pub(crate) const LEVEL: u8 = 5;
 const CHUNK: usize = 2 << 20;
-const NAMES: [&str; 5] = ["linspace_f64", "i32_sequence", "f32_walk", "field3d_f32", "text"];
 
 /// What was measured on one data set.
 struct Measured {
@@ -50,25 +49,28 @@ struct Measured {
     size: f64,
 }
 
-fn main() {
+fn main() -> Result<(), String> {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let effort = if quick { Effort::QUICK } else { Effort::FULL };
+    let sets: Vec<DataSet> =
+        real::names().map(|name| Ok(real::load(name)?.middle(CHUNK))).collect::<Result<_, String>>()?;
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filter in [None, Some(Filter::Shuffle), Some(Filter::BitShuffle)] {
-            print_line(effort, codec, filter);
+            print_line(effort, &sets, codec, filter);
         }
     }
+    Ok(())
 }
 
-fn print_line(effort: Effort, codec: Codec, filter: Option<Filter>) {
-    let sets = NAMES.map(|name| data::data_set(name, CHUNK));
-    let measured = sets.each_ref().map(|data| measure(effort, data, Case { codec, filter, typesize: data.typesize }));
+fn print_line(effort: Effort, sets: &[DataSet], codec: Codec, filter: Option<Filter>) {
+    let case = |data: &DataSet| Case { codec, filter, typesize: data.typesize };
+    let measured: Vec<Measured> = sets.iter().map(|data| measure(effort, data, case(data))).collect();
     let compress = geomean(measured.iter().map(|measured| measured.compress));
     let size = geomean(measured.iter().map(|measured| measured.size));
     let read = measured.iter().filter(|measured| measured.decompress.is_some()).count();
     let decompress = geomean(measured.iter().filter_map(|measured| measured.decompress));
     let filter = filter.map_or_else(|| "none".to_owned(), |filter| filter.to_string());
-    let note = if read < NAMES.len() { format!("reads {read} of {}", NAMES.len()) } else { String::new() };
+    let note = if read < sets.len() { format!("reads {read} of {}", sets.len()) } else { String::new() };
     println!("| {} | {codec} | {filter} | {compress:.2} | {decompress:.2} | {size:.3} | {note} |", peer::NAME);
 }
 
@@ -91,10 +93,10 @@ fn measure(effort: Effort, data: &DataSet, case: Case) -> Measured {
         },
     );
     let chunk = &ours[..our_len];
-    let mut out = vec![0; CHUNK];
+    let mut out = vec![0; data.bytes.len()];
     let gives_it_back = peer.decompress(chunk, &mut out) && out == data.bytes;
     let decompress = gives_it_back.then(|| {
-        let mut our_out = vec![0; CHUNK];
+        let mut our_out = vec![0; data.bytes.len()];
         compare(
             effort,
             || {

@@ -1,9 +1,12 @@
-//! C-Blosc2, loaded when the program runs.
+//! The C libraries, loaded when the program runs: C-Blosc2 here, C-Blosc in `blosc1`.
 
 mod array;
+mod blosc1;
+mod chunks;
 mod frame;
 
 pub(crate) use array::{Cut, PeerArray};
+pub(crate) use blosc1::Blosc1;
 
 use libloading::Library;
 use std::ffi::{c_int, c_void};

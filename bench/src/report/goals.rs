@@ -55,9 +55,29 @@ fn any(row: &Row, words: &[&str]) -> bool {
     words.iter().any(|word| has(row, word))
 }
 
+/// Stored and special chunks, which only data made by formula has for sure.
+fn is_formula(row: &Row) -> bool {
+    any(row, &["random", "zeros"])
+}
+
+/// How many KiB a chunk has; it is a few bytes shorter if items do not fill it.
+fn kib(row: &Row) -> usize {
+    row.nbytes.div_ceil(1024)
+}
+
 /// Whole chunks of 64 KiB and more on one thread.
 fn serial(row: &Row, area: &str, codec: &str) -> bool {
-    row.area == area && has(row, codec) && has(row, "1T") && row.nbytes >= 64 << 10
+    row.area == area && !is_formula(row) && has(row, codec) && has(row, "1T") && kib(row) >= 64
+}
+
+/// Whole chunks of 256 KiB and more on two threads.
+fn two_threads(row: &Row, area: &str) -> bool {
+    row.area == area && !is_formula(row) && has(row, "2T") && kib(row) >= 256
+}
+
+/// Rows of the build that a dependent crate gets.
+fn dependent(row: &Row, way: &str, against: &str) -> bool {
+    row.area == "dependent" && has(row, way) && has(row, against)
 }
 
 fn unfiltered_or_shuffled(row: &Row, codec: &str) -> bool {
@@ -65,7 +85,7 @@ fn unfiltered_or_shuffled(row: &Row, codec: &str) -> bool {
 }
 
 fn small(row: &Row, area: &str) -> bool {
-    row.area == area && has(row, "1T") && row.nbytes == 4 << 10
+    row.area == area && !is_formula(row) && has(row, "1T") && kib(row) == 4
 }
 
 fn filter(row: &Row, name: &str, typesizes: &[&str]) -> bool {
@@ -142,13 +162,45 @@ pub(crate) const GOALS: &[Goal] = &[
         what: "compress, 2 threads, chunks of 256 KiB and more",
         mean: 1.4,
         worst: 0.95,
-        is_of: |row| row.area == "compress" && has(row, "2T") && row.nbytes >= 256 << 10,
+        is_of: |row| two_threads(row, "compress"),
     },
     Goal {
         what: "decompress, 2 threads, chunks of 256 KiB and more",
         mean: 1.6,
         worst: 0.95,
-        is_of: |row| row.area == "decompress" && has(row, "2T") && row.nbytes >= 256 << 10,
+        is_of: |row| two_threads(row, "decompress"),
+    },
+    Goal {
+        what: "stored and special chunks: random bytes, zeros",
+        mean: 1.0,
+        worst: 0.9,
+        is_of: |row| matches!(row.area, "compress" | "decompress") && is_formula(row),
+    },
+    Goal { what: "Blosc1, compress", mean: 1.0, worst: 0.9, is_of: |row| row.area == "blosc1 compress" },
+    Goal { what: "Blosc1, decompress", mean: 1.0, worst: 0.9, is_of: |row| row.area == "blosc1 decompress" },
+    Goal {
+        what: "built as a dependent, compress, against C-Blosc2",
+        mean: 1.0,
+        worst: 0.9,
+        is_of: |row| dependent(row, "compress", "C-Blosc2"),
+    },
+    Goal {
+        what: "built as a dependent, decompress, against C-Blosc2",
+        mean: 1.0,
+        worst: 0.9,
+        is_of: |row| dependent(row, "decompress", "C-Blosc2"),
+    },
+    Goal {
+        what: "built as a dependent, compress, against our profile",
+        mean: 0.95,
+        worst: 0.9,
+        is_of: |row| dependent(row, "compress", "profile"),
+    },
+    Goal {
+        what: "built as a dependent, decompress, against our profile",
+        mean: 0.95,
+        worst: 0.9,
+        is_of: |row| dependent(row, "decompress", "profile"),
     },
     Goal {
         what: "shuffle, typesizes 2, 4, 8, 16",

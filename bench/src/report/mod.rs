@@ -1,25 +1,44 @@
 //! What the measurements come to: a table, JSON, a page.
 
 mod goals;
+mod markdown;
 mod page;
 
+pub(crate) use markdown::{markdown, put_into};
 pub(crate) use page::page;
 
 use crate::rows::Row;
 use goals::GOALS;
 use serde_json::{Value, json};
 
+/// What one run has measured.
+pub(crate) struct Run {
+    pub(crate) machine: String,
+    /// Lengths, and the speed of copying so much in gigabytes a second.
+    pub(crate) memcpy: Vec<(usize, f64)>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) seconds: u64,
+}
+
 /// Everything as JSON.
-pub(crate) fn to_json(rows: &[Row], machine: &str, memcpy: &[(usize, f64)]) -> Value {
+pub(crate) fn to_json(run: &Run) -> Value {
+    let memcpy = run.memcpy.iter().map(|(len, speed)| json!({ "nbytes": len, "speed": speed }));
     json!({
-        "machine": machine,
-        "memcpy_gb_per_s": memcpy.iter().map(|(len, speed)| json!({ "nbytes": len, "speed": speed })).collect::<Vec<_>>(),
-        "rows": rows.iter().map(Row::to_json).collect::<Vec<_>>(),
+        "machine": run.machine,
+        "seconds": run.seconds,
+        "memcpy_gb_per_s": memcpy.collect::<Vec<_>>(),
+        "rows": run.rows.iter().map(Row::to_json).collect::<Vec<_>>(),
     })
 }
 
+/// The speeds of copying in words.
+fn memcpy(run: &Run) -> String {
+    let speeds = run.memcpy.iter().map(|(len, speed)| format!("{speed:.0} GB/s at {} KiB", len >> 10));
+    speeds.collect::<Vec<_>>().join(", ")
+}
+
 /// A line of a table in Markdown for each goal that something was measured for.
-pub(crate) fn table(rows: &[Row]) -> String {
+fn table(rows: &[Row]) -> String {
     let mut table =
         "| what | mean | goal | slowest | goal | rows | the slowest |\n|---|---|---|---|---|---|---|\n".to_owned();
     for goal in GOALS {
@@ -34,20 +53,20 @@ pub(crate) fn table(rows: &[Row]) -> String {
 }
 
 /// Every row that is slower than its goal lets one be.
-pub(crate) fn behind(rows: &[Row]) -> String {
+fn behind(rows: &[Row]) -> String {
     let mut list = String::new();
     for goal in GOALS {
         let behind = goal.behind(rows);
         if !behind.is_empty() {
             let shown: Vec<String> = behind.iter().map(|row| format!("{} {:.2}", row.name, row.pair.ratio)).collect();
-            list.push_str(&format!("* {}, below {}: {}\n", goal.what, goal.worst, shown.join("; ")));
+            list.push_str(&format!("* {}, below {} ({}): {}\n", goal.what, goal.worst, shown.len(), shown.join("; ")));
         }
     }
     list
 }
 
 /// How much larger our chunks are, at the most: those of more than 1 %.
-pub(crate) fn larger(rows: &[Row]) -> Vec<&Row> {
+fn larger(rows: &[Row]) -> Vec<&Row> {
     let mut larger: Vec<&Row> = rows.iter().filter(|row| row.size.is_some_and(|size| size > 1.01)).collect();
     larger.sort_by(|a, b| b.size.unwrap_or(1.0).total_cmp(&a.size.unwrap_or(1.0)));
     larger

@@ -1,7 +1,7 @@
 //! One page that needs nothing else.
 
 use super::goals::GOALS;
-use super::larger;
+use super::{Run, larger};
 use crate::measure::geomean;
 use crate::rows::Row;
 use std::collections::BTreeMap;
@@ -25,21 +25,20 @@ svg .dot { fill: #2b6cb0; fill-opacity: .45 } svg .slow { fill: #b00020; fill-op
 }";
 
 /// The page.
-pub(crate) fn page(rows: &[Row], machine: &str, memcpy: &[(usize, f64)]) -> String {
+pub(crate) fn page(run: &Run) -> String {
     let mut page = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>blosc-oxide against C-Blosc2</title>\
          <style>{STYLE}</style><h1>blosc-oxide against C-Blosc2</h1>\
          <p>{}. Each figure is how many times as fast ours is, the median of ratios of neighbouring measurements in one run; \
-         a dot is a row, the black bar the geometric mean.</p>",
-        escape(machine)
+         a dot is a row, the black bar the geometric mean.</p><p>The limit, memcpy: {}.</p>",
+        escape(&run.machine),
+        super::memcpy(run)
     );
-    let speeds = memcpy.iter().map(|(len, speed)| format!("{} KiB {speed:.1} GB/s", len >> 10)).collect::<Vec<_>>();
-    let _ = write!(page, "<p>The limit, memcpy: {}.</p>", speeds.join(", "));
-    goals(rows, &mut page);
-    for (area, groups) in by_area(rows) {
+    goals(&run.rows, &mut page);
+    for (area, groups) in by_area(&run.rows) {
         let _ = write!(page, "<h2>{}</h2>{}", escape(area), plot(&groups));
     }
-    sizes(rows, &mut page);
+    sizes(&run.rows, &mut page);
     page.push_str("</html>\n");
     page
 }

@@ -1,25 +1,75 @@
 //! Arrays of three dimensions in memory: made, read whole, in slices and item by item, and written into.
 //!
-//! Both libraries have the same chunks and blocks: those that python-blosc2 chooses for the shape, which are whole rows, and
-//! those of ours, which are about as long one way as the other.
+//! Both libraries have the same chunks and blocks: those that python-blosc2 chooses for the shape, and those of ours, which are
+//! about as long one way as the other.
 
 use super::Row;
-use crate::data::data_set;
+use crate::data::DataSet;
 use crate::measure::{Effort, Pair, compare};
 use crate::peer::{Cut, Params, Peer, PeerArray};
 use blosc_oxide::{ArrayOptions, Codec, Filter, NdArray, Options, Pick, Threads};
 
-const TYPESIZE: usize = 4;
 /// How many single items are read.
 const POINTS: usize = 1000;
 /// What thin slices are taken at, along each axis.
 const AT: u64 = 173;
 
+/// A data set that is an array.
+#[derive(Clone, Copy)]
+pub(crate) struct Set {
+    pub(crate) name: &'static str,
+    typesize: usize,
+    dtype: &'static str,
+    shape: [u64; 3],
+    /// What `blosc2.compute_chunks_blocks` of python-blosc2 answers for it.
+    peers_chunks: [u64; 3],
+    peers_blocks: [u64; 3],
+}
+
+/// Real arrays.
+pub(crate) const SETS: [Set; 2] = [
+    Set {
+        name: "volume_u8",
+        typesize: 1,
+        dtype: "|u1",
+        shape: [189, 233, 197],
+        peers_chunks: [180, 233, 197],
+        peers_blocks: [3, 233, 197],
+    },
+    Set {
+        name: "temperature_f32",
+        typesize: 4,
+        dtype: "<f4",
+        shape: [12, 241, 481],
+        peers_chunks: [12, 241, 481],
+        peers_blocks: [1, 136, 481],
+    },
+];
+
+/// An array of 512 MiB, which is made by formula.
+pub(crate) const LARGE: Set = Set {
+    name: "field3d_f32",
+    typesize: 4,
+    dtype: "<f4",
+    shape: [512; 3],
+    peers_chunks: [8, 512, 512],
+    peers_blocks: [1, 128, 512],
+};
+
+impl Set {
+    /// How many bytes it has.
+    pub(crate) fn nbytes(&self) -> usize {
+        self.shape.iter().map(|&length| usize::try_from(length).expect("memory for it")).product::<usize>()
+            * self.typesize
+    }
+}
+
 /// An array in both libraries, and what it holds.
 struct Arrays<'p> {
     what: String,
     cut: Cut,
-    data: Vec<u8>,
+    typesize: usize,
+    data: &'p [u8],
     ours: NdArray,
     theirs: PeerArray<'p>,
 }
@@ -27,30 +77,28 @@ struct Arrays<'p> {
 /// What the arrays of one group of rows are made with.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
+    pub(crate) set: Set,
     pub(crate) codec: Codec,
     pub(crate) level: u8,
     pub(crate) threads: i16,
     /// Whether chunks are those that python-blosc2 chooses.
-    pub(crate) is_rows: bool,
-    /// How long the array is along each axis.
-    pub(crate) side: u64,
+    pub(crate) is_peers_cut: bool,
 }
 
 impl Case {
     fn options(self) -> ArrayOptions {
         let threads = Threads::at_most(usize::try_from(self.threads).unwrap_or(1));
-        let options = Options::new(TYPESIZE).codec(self.codec).level(self.level).threads(threads);
-        let options = ArrayOptions::new(&[self.side; 3], options.filters([Filter::Shuffle])).dtype("<f4");
-        if self.is_rows {
-            // What `blosc2.compute_chunks_blocks` answers for 512 x 512 x 512 items of 4 bytes.
-            return options.chunks(&[8, self.side, self.side]).blocks(&[1, 128, self.side]);
+        let options = Options::new(self.set.typesize).codec(self.codec).level(self.level).threads(threads);
+        let options = ArrayOptions::new(&self.set.shape, options.filters([Filter::Shuffle])).dtype(self.set.dtype);
+        if self.is_peers_cut {
+            return options.chunks(&self.set.peers_chunks).blocks(&self.set.peers_blocks);
         }
         options
     }
 
     fn params(self) -> Params {
-        let filter = Filter::Shuffle.id();
-        Params { codec: self.codec.code(), level: self.level, filter, typesize: TYPESIZE, threads: self.threads }
+        let (filter, typesize) = (Filter::Shuffle.id(), self.set.typesize);
+        Params { codec: self.codec.code(), level: self.level, filter, typesize, threads: self.threads }
     }
 }
 
@@ -61,13 +109,13 @@ fn cut(array: &NdArray) -> Cut {
 }
 
 impl<'p> Arrays<'p> {
-    fn new(peer: &'p Peer, case: Case, data: Vec<u8>) -> Self {
-        let ours = NdArray::from_data(&case.options(), &data).expect("good options");
+    fn new(peer: &'p Peer, case: Case, data: &'p [u8]) -> Self {
+        let ours = NdArray::from_data(&case.options(), data).expect("good options");
         let cut = cut(&ours);
-        let theirs = peer.array(case.params(), cut, &data);
-        let shape = if case.is_rows { "rows" } else { "cubes" };
-        let what = format!("{shape}, {}{}, {}T", case.codec, case.level, case.threads);
-        Self { what, cut, data, ours, theirs }
+        let theirs = peer.array(case.params(), cut, data);
+        let chunks = if case.is_peers_cut { "C's chunks" } else { "our chunks" };
+        let what = format!("{}, {chunks}, {}{}, {}T", case.set.name, case.codec, case.level, case.threads);
+        Self { what, cut, typesize: case.set.typesize, data, ours, theirs }
     }
 
     fn row(&self, what: &str, nbytes: usize, pair: Pair) -> Row {
@@ -76,11 +124,11 @@ impl<'p> Arrays<'p> {
 }
 
 /// Measures everything that is done to an array.
-pub(crate) fn rows(peer: &Peer, effort: Effort, case: Case) -> Vec<Row> {
-    // One run takes as long as a whole row of others.
-    let effort = if case.threads > 1 { effort.with_rest() } else { effort }.with_budget(10);
-    let nbytes = usize::try_from(case.side.pow(3)).expect("memory for it") * TYPESIZE;
-    let mut arrays = Arrays::new(peer, case, data_set("field3d_f32", nbytes).bytes);
+pub(crate) fn rows(peer: &Peer, effort: Effort, case: Case, data: &DataSet) -> Vec<Row> {
+    // One run with the large array takes as long as a whole row of others.
+    let effort = if case.threads > 1 { effort.with_rest() } else { effort };
+    let effort = if case.set.nbytes() > 64 << 20 { effort.with_budget(10) } else { effort };
+    let mut arrays = Arrays::new(peer, case, &data.bytes);
     let mut rows = vec![create(peer, effort, case, &arrays), read_whole(effort, &arrays)];
     rows.extend((0..3).map(|axis| read_slice(effort, &arrays, axis)));
     rows.push(read_items(effort, &arrays));
@@ -93,8 +141,8 @@ fn create(peer: &Peer, effort: Effort, case: Case, arrays: &Arrays<'_>) -> Row {
     let options = case.options();
     let pair = compare(
         effort,
-        || drop(NdArray::from_data(&options, &arrays.data).expect("good options")),
-        || drop(peer.array(case.params(), arrays.cut, &arrays.data)),
+        || drop(NdArray::from_data(&options, arrays.data).expect("good options")),
+        || drop(peer.array(case.params(), arrays.cut, arrays.data)),
     );
     arrays.row("create", arrays.data.len(), pair)
 }
@@ -148,47 +196,47 @@ fn position(shape: [u64; 3], place: &[u64; 3]) -> i64 {
 /// Both have read what is there.
 fn assert_points(arrays: &Arrays<'_>, points: &[u64], ours: &[u8], theirs: &[u8]) {
     for (number, place) in points.as_chunks::<3>().0.iter().enumerate() {
-        let at = usize::try_from(position(arrays.cut.shape, place)).expect("memory for it") * TYPESIZE;
-        let item = number * TYPESIZE..(number + 1) * TYPESIZE;
-        assert_eq!(ours[item.clone()], arrays.data[at..at + TYPESIZE], "ours at {place:?}");
-        assert_eq!(theirs[item], arrays.data[at..at + TYPESIZE], "C-Blosc2 at {place:?}");
+        let at = usize::try_from(position(arrays.cut.shape, place)).expect("memory for it") * arrays.typesize;
+        let item = number * arrays.typesize..(number + 1) * arrays.typesize;
+        assert_eq!(ours[item.clone()], arrays.data[at..at + arrays.typesize], "ours at {place:?}");
+        assert_eq!(theirs[item], arrays.data[at..at + arrays.typesize], "C-Blosc2 at {place:?}");
     }
 }
 
 /// One call for each item.
 fn read_items(effort: Effort, arrays: &Arrays<'_>) -> Row {
     let points = points(arrays.cut.shape);
-    let (mut ours, mut theirs) = (vec![1; POINTS * TYPESIZE], vec![2; POINTS * TYPESIZE]);
+    let (mut ours, mut theirs) = (vec![1; POINTS * arrays.typesize], vec![2; POINTS * arrays.typesize]);
     let places = || points.as_chunks::<3>().0.iter();
     let pair = compare(
         effort,
         || {
-            for (place, item) in places().zip(ours.chunks_mut(TYPESIZE)) {
+            for (place, item) in places().zip(ours.chunks_mut(arrays.typesize)) {
                 arrays.ours.slice_into(&place.map(Pick::At), item).expect("a good array");
             }
         },
         || {
-            for (place, item) in places().zip(theirs.chunks_mut(TYPESIZE)) {
+            for (place, item) in places().zip(theirs.chunks_mut(arrays.typesize)) {
                 arrays.theirs.slice(*place, place.map(|at| at + 1), item);
             }
         },
     );
     assert_points(arrays, &points, &ours, &theirs);
-    arrays.row("1000 items", POINTS * TYPESIZE, pair)
+    arrays.row("1000 items", POINTS * arrays.typesize, pair)
 }
 
 /// One call for all items.
 fn read_points(effort: Effort, arrays: &Arrays<'_>) -> Row {
     let points = points(arrays.cut.shape);
     let positions: Vec<i64> = points.as_chunks::<3>().0.iter().map(|place| position(arrays.cut.shape, place)).collect();
-    let (mut ours, mut theirs) = (Vec::new(), vec![2; POINTS * TYPESIZE]);
+    let (mut ours, mut theirs) = (Vec::new(), vec![2; POINTS * arrays.typesize]);
     let pair = compare(
         effort,
         || ours = arrays.ours.gather(&points).expect("a good array"),
         || arrays.theirs.points(&positions, &mut theirs),
     );
     assert_points(arrays, &points, &ours, &theirs);
-    arrays.row("1000 points at once", POINTS * TYPESIZE, pair)
+    arrays.row("1000 points at once", POINTS * arrays.typesize, pair)
 }
 
 fn set_slice(effort: Effort, arrays: &mut Arrays<'_>) -> Row {
@@ -199,10 +247,10 @@ fn set_slice(effort: Effort, arrays: &mut Arrays<'_>) -> Row {
     let picks = ranges.map(|(start, stop)| Pick::from(start..stop));
     let nbytes =
         ranges.iter().map(|(start, stop)| usize::try_from(stop - start).expect("memory for it")).product::<usize>()
-            * TYPESIZE;
-    let data = data_set("f32_walk", nbytes).bytes;
-    let Arrays { ours, theirs, .. } = arrays;
+            * arrays.typesize;
+    let Arrays { ours, theirs, data, .. } = &mut *arrays;
+    let data = &data[..nbytes];
     let pair =
-        compare(effort, || ours.write(&picks, &data).expect("a good array"), || theirs.set_slice(start, stop, &data));
+        compare(effort, || ours.write(&picks, data).expect("a good array"), || theirs.set_slice(start, stop, data));
     arrays.row("set slice", nbytes, pair)
 }

@@ -2,95 +2,138 @@
 
 use super::{Aligned, Row};
 use crate::data::DataSet;
-use crate::measure::{Effort, compare};
-use crate::peer::{Params, Peer};
-use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Options, Threads};
-
-/// The codecs, by the names that both sides use.
-pub(crate) const CODECS: [&str; 5] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
-/// The filters.
-pub(crate) const FILTERS: [&str; 3] = ["none", "shuffle", "bitshuffle"];
-
-/// One configuration.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Case {
-    pub(crate) codec: &'static str,
-    pub(crate) level: u8,
-    pub(crate) filter: &'static str,
-    pub(crate) threads: u8,
-}
+use crate::grid::Case;
+use crate::measure::{Effort, Pair, compare};
+use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Format, Options, Threads};
 
 /// Short chunks are measured on so much data, one chunk after the other: the branches of a single one, done over and over, a
 /// processor learns by heart, which no program but a benchmark lets it do.
 const ALL_BYTES: usize = 1 << 20;
 
-/// How many bytes of a data set chunks of `len` bytes are made from.
-pub(crate) fn nbytes(len: usize) -> usize {
-    len * (ALL_BYTES / len).max(1)
+/// A library to compare with, set up for one configuration.
+pub(crate) trait ChunkLibrary {
+    /// Compresses `src` into `dst` and returns the length.
+    fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> usize;
+    /// Decompresses `src` into `dst`.
+    fn decompress(&mut self, src: &[u8], dst: &mut [u8]);
 }
 
-/// Measures chunks of `len` bytes of a data set in one configuration, both ways.
-pub(crate) fn rows(peer: &Peer, effort: Effort, data: &DataSet, len: usize, case: Case) -> Vec<Row> {
+/// What one configuration is measured on.
+struct Contest<'d> {
+    data: &'d DataSet,
+    case: Case,
+    format: Format,
+    effort: Effort,
+    len: usize,
+    buffers: Vec<Aligned>,
+}
+
+/// What both have made of the buffers.
+struct Compressed {
+    pair: Pair,
+    our_len: usize,
+    /// What the other library wrote: twice, so that each side reads from a place of its own.
+    chunks: Vec<[Aligned; 2]>,
+}
+
+/// Measures chunks of a data set in one configuration, both ways.
+pub(crate) fn rows(
+    effort: Effort,
+    data: &DataSet,
+    case: Case,
+    format: Format,
+    library: &mut impl ChunkLibrary,
+) -> [Row; 2] {
     let effort = if case.threads > 1 { effort.with_rest() } else { effort }.in_step();
-    let codec = Codec::from_name(case.codec).expect("a codec that is built in");
-    let options = Options::new(data.typesize)
-        .codec(codec)
-        .level(case.level)
-        .filters(filter(case.filter))
-        .threads(Threads::at_most(case.threads.into()));
-    let params = Params {
-        codec: codec.code(),
-        level: case.level,
-        filter: filter(case.filter).map_or(0, Filter::id),
-        typesize: data.typesize,
-        threads: case.threads.into(),
-    };
-    let buffers: Vec<Aligned> = data.bytes.chunks(len).map(|buffer| Aligned::of(buffer, 64)).collect();
-    let (mut ours, mut theirs) = (Aligned::new(len + 32, 1088), Aligned::new(len + 32, 1088));
-    let mut compressor = Compressor::new(options.clone()).expect("good options");
-    let mut context = peer.compressor(params);
-    let (mut our_turn, mut their_turn) = (turns(buffers.len()), turns(buffers.len()));
-    let pair = compare(
-        effort,
-        || {
-            compressor.compress_into(buffers[our_turn()].as_ref(), ours.as_mut()).expect("room enough");
-        },
-        || {
-            context.compress(buffers[their_turn()].as_ref(), theirs.as_mut());
-        },
-    );
-    let label = label(case.codec);
-    let name = format!("{} {label} {} {} {} KiB {}T", data.name, case.level, case.filter, len >> 10, case.threads);
-    let group = format!("{label} {} {}T", case.filter, case.threads);
-    let (mut our_len, mut chunks) = (0, Vec::new());
-    for buffer in &buffers {
-        our_len += compressor.compress_into(buffer.as_ref(), ours.as_mut()).expect("room enough");
-        let their_len = context.compress(buffer.as_ref(), theirs.as_mut());
-        // Both read what C wrote, each from a place of its own.
-        chunks.push([(); 2].map(|()| Aligned::of(&theirs.as_ref()[..their_len], 128)));
+    let chunks = data.chunks(case.len, ALL_BYTES);
+    let buffers = chunks.iter().map(|buffer| Aligned::of(buffer, 64)).collect();
+    let contest = Contest { data, case, format, effort, len: data.chunk_len(case.len), buffers };
+    let compressed = contest.compress(library);
+    let decompressed = contest.decompress(library, &compressed.chunks);
+    let their_len: usize = compressed.chunks.iter().map(|[chunk, _]| chunk.as_ref().len()).sum();
+    let [compress, decompress] = areas(format);
+    [
+        contest.row(compress, compressed.pair, Some(compressed.our_len as f64 / their_len as f64)),
+        contest.row(decompress, decompressed, None),
+    ]
+}
+
+fn areas(format: Format) -> [&'static str; 2] {
+    match format {
+        Format::Blosc1 => ["blosc1 compress", "blosc1 decompress"],
+        _ => ["compress", "decompress"],
     }
-    let their_len: usize = chunks.iter().map(|[chunk, _]| chunk.as_ref().len()).sum();
-    let size = Some(our_len as f64 / their_len as f64);
-    let compress = Row { area: "compress", name: name.clone(), group: group.clone(), nbytes: len, pair, size };
-    let (mut ours, mut theirs) = (Aligned::new(len, 1088), Aligned::new(len, 1088));
-    let mut decompressor = Decompressor::new().with_threads(Threads::at_most(case.threads.into()));
-    let mut context = peer.decompressor(case.threads.into());
-    let pair = compare(
-        effort,
-        || {
-            decompressor.decompress_into(chunks[our_turn()][0].as_ref(), ours.as_mut()).expect("a good chunk");
-        },
-        || {
-            context.decompress(chunks[their_turn()][1].as_ref(), theirs.as_mut());
-        },
-    );
-    for (buffer, [chunk, same]) in buffers.iter().zip(&chunks) {
-        decompressor.decompress_into(chunk.as_ref(), ours.as_mut()).expect("a good chunk");
-        context.decompress(same.as_ref(), theirs.as_mut());
-        let is_back = ours.as_ref() == buffer.as_ref() && theirs.as_ref() == buffer.as_ref();
-        assert!(is_back, "{name}: the data did not come back");
+}
+
+impl Contest<'_> {
+    fn options(&self) -> Options {
+        Options::new(self.data.typesize)
+            .codec(codec(self.case.codec))
+            .level(self.case.level)
+            .filters(filter(self.case.filter))
+            .format(self.format)
+            .threads(self.threads())
     }
-    vec![compress, Row { area: "decompress", name, group, nbytes: len, pair, size: None }]
+
+    fn threads(&self) -> Threads {
+        Threads::at_most(self.case.threads.into())
+    }
+
+    fn compress(&self, library: &mut impl ChunkLibrary) -> Compressed {
+        let mut compressor = Compressor::new(self.options()).expect("good options");
+        let (mut ours, mut theirs) = (Aligned::new(self.len + 32, 1088), Aligned::new(self.len + 32, 1088));
+        let (mut our_turn, mut their_turn) = (turns(self.buffers.len()), turns(self.buffers.len()));
+        let (mut our_len, mut their_len) = (0, 0);
+        let pair = compare(
+            self.effort,
+            || our_len = compressor.compress_into(self.buffers[our_turn()].as_ref(), ours.as_mut()).expect("room"),
+            || their_len = library.compress(self.buffers[their_turn()].as_ref(), theirs.as_mut()),
+        );
+        let twice = |chunk: &[u8]| [(); 2].map(|()| Aligned::of(chunk, 128));
+        if self.buffers.len() == 1 {
+            // Both have it already, and some levels take seconds.
+            return Compressed { pair, our_len, chunks: vec![twice(&theirs.as_ref()[..their_len])] };
+        }
+        let (mut our_len, mut chunks) = (0, Vec::new());
+        for buffer in &self.buffers {
+            our_len += compressor.compress_into(buffer.as_ref(), ours.as_mut()).expect("room");
+            let their_len = library.compress(buffer.as_ref(), theirs.as_mut());
+            chunks.push(twice(&theirs.as_ref()[..their_len]));
+        }
+        Compressed { pair, our_len, chunks }
+    }
+
+    /// Both read what the other library wrote.
+    fn decompress(&self, library: &mut impl ChunkLibrary, chunks: &[[Aligned; 2]]) -> Pair {
+        let (mut ours, mut theirs) = (Aligned::new(self.len, 1088), Aligned::new(self.len, 1088));
+        let mut decompressor = Decompressor::new().with_threads(self.threads());
+        let (mut our_turn, mut their_turn) = (turns(chunks.len()), turns(chunks.len()));
+        let pair = compare(
+            self.effort,
+            || {
+                decompressor.decompress_into(chunks[our_turn()][0].as_ref(), ours.as_mut()).expect("a good chunk");
+            },
+            || library.decompress(chunks[their_turn()][1].as_ref(), theirs.as_mut()),
+        );
+        for (buffer, [chunk, same]) in self.buffers.iter().zip(chunks) {
+            decompressor.decompress_into(chunk.as_ref(), ours.as_mut()).expect("a good chunk");
+            library.decompress(same.as_ref(), theirs.as_mut());
+            let is_back = ours.as_ref() == buffer.as_ref() && theirs.as_ref() == buffer.as_ref();
+            assert!(is_back, "{}: the data did not come back", self.name());
+        }
+        pair
+    }
+
+    fn name(&self) -> String {
+        let Case { codec, level, filter, threads, .. } = self.case;
+        format!("{} {} {level} {filter} {} KiB {threads}T", self.data.name, label(codec), self.len.div_ceil(1024))
+    }
+
+    fn row(&self, area: &'static str, pair: Pair, size: Option<f64>) -> Row {
+        let Case { codec, filter, threads, .. } = self.case;
+        let group = format!("{} {filter} {threads}T", label(codec));
+        Row { area, name: self.name(), group, nbytes: self.len, pair, size }
+    }
 }
 
 /// 0, 1 and so on up to `count`, over and over.
@@ -107,7 +150,13 @@ fn label(codec: &'static str) -> &'static str {
     if codec == "zstd" && cfg!(feature = "zstd-pure") { "zstd-pure" } else { codec }
 }
 
-fn filter(name: &str) -> Option<Filter> {
+/// The codec with this name.
+pub(crate) fn codec(name: &str) -> Codec {
+    Codec::from_name(name).expect("a codec that is built in")
+}
+
+/// The filter with this name.
+pub(crate) fn filter(name: &str) -> Option<Filter> {
     match name {
         "shuffle" => Some(Filter::Shuffle),
         "bitshuffle" => Some(Filter::BitShuffle),

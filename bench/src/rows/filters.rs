@@ -1,7 +1,7 @@
 //! The filters alone.
 
 use super::{Aligned, Row};
-use crate::data;
+use crate::data::formula;
 use crate::measure::{Effort, compare};
 use crate::peer::Peer;
 use blosc_kernels::{bitshuffle, shuffle};
@@ -12,7 +12,7 @@ pub(crate) const NAMES: [&str; 4] = ["shuffle", "unshuffle", "bitshuffle", "bitu
 /// Measures one filter.
 pub(crate) fn row(peer: &Peer, effort: Effort, name: &'static str, typesize: usize, len: usize) -> Row {
     let len = len / typesize * typesize;
-    let src = Aligned::of(&data::data_set("random", len).bytes, 64);
+    let src = Aligned::of(&formula::random(len).bytes, 64);
     let (mut ours, mut theirs) = (Aligned::new(len, 1088), Aligned::new(len, 1088));
     let run = match name {
         "shuffle" => shuffle::shuffle,

@@ -4,7 +4,7 @@
 //! file after every call; ours is after a commit. Rows that say `committed` commit after every call.
 
 use super::Row;
-use crate::data::{DataSet, data_set};
+use crate::data::DataSet;
 use crate::measure::{Effort, Pair, compare};
 use crate::peer::{Params, Peer};
 use blosc_oxide::{Codec, Compressor, Durability, Filter, Frame, FrameOptions, Options, SuperChunk, Threads};
@@ -79,9 +79,8 @@ fn params(typesize: usize) -> Params {
 }
 
 impl Frames {
-    fn new(chunk_len: usize, nchunks: usize) -> Self {
+    fn new(data: DataSet, nchunks: usize) -> Self {
         let scratch = Scratch::new();
-        let data = data_set("i32_sequence", chunk_len);
         let frames = Self { ours: scratch.path("ours"), theirs: scratch.path("theirs"), data, nchunks, scratch };
         frames.write(&frames.ours, true);
         frames.write(&frames.theirs, false);
@@ -132,9 +131,9 @@ fn places(count: usize) -> impl FnMut() -> usize {
     }
 }
 
-/// Measures everything that is done to a frame of `nchunks` chunks of `chunk_len` bytes each.
-pub(crate) fn rows(peer: &Peer, effort: Effort, chunk_len: usize, nchunks: usize) -> Vec<Row> {
-    let frames = Frames::new(chunk_len, nchunks);
+/// Measures everything that is done to a frame of `nchunks` chunks that hold `data` each.
+pub(crate) fn rows(peer: &Peer, effort: Effort, data: DataSet, nchunks: usize) -> Vec<Row> {
+    let frames = Frames::new(data, nchunks);
     // What changes the frames comes last.
     vec![
         open(peer, effort, &frames),
@@ -236,8 +235,8 @@ fn open(peer: &Peer, effort: Effort, frames: &Frames) -> Row {
 }
 
 /// Writes a super-chunk of `nchunks` chunks from memory to a new file, once: C takes minutes for many.
-pub(crate) fn to_file(peer: &Peer, chunk_len: usize, nchunks: usize) -> Row {
-    let data = data_set("i32_sequence", chunk_len);
+pub(crate) fn to_file(peer: &Peer, data: &DataSet, nchunks: usize) -> Row {
+    let chunk_len = data.bytes.len();
     let mut ours = SuperChunk::new(chunk_options(data.typesize)).expect("good options");
     let mut theirs = peer.memory_frame(params(data.typesize));
     for _ in 0..nchunks {

@@ -1,0 +1,116 @@
+//! Which chunks are measured: codecs, levels, filters, lengths and threads, all in this place.
+
+/// The codecs, by the names that all sides use.
+pub(crate) const CODECS: [&str; 5] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
+/// The filters.
+const FILTERS: [&str; 3] = ["none", "shuffle", "bitshuffle"];
+const LEVELS: [u8; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+/// The level that is the default nearly everywhere.
+const USUAL: u8 = 5;
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+/// One configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Case {
+    /// How long a chunk is, at most: data sets may be shorter, and have items that do not fill it.
+    pub(crate) len: usize,
+    pub(crate) codec: &'static str,
+    pub(crate) level: u8,
+    pub(crate) filter: &'static str,
+    pub(crate) threads: u8,
+}
+
+impl Case {
+    /// Whether data made by formula, on which a level makes no difference, is measured in it as well.
+    pub(crate) fn is_for_formulas(&self) -> bool {
+        self.level == USUAL
+    }
+}
+
+/// Every combination of these for all codecs.
+fn product(lens: &[usize], levels: &[u8], filters: &[&'static str], threads: &[u8]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &len in lens {
+        for codec in CODECS {
+            for &level in levels {
+                for &filter in filters {
+                    cases.extend(threads.iter().map(|&threads| Case { len, codec, level, filter, threads }));
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// Chunks of Blosc2. Those below 64 KiB are not worth a second thread, and only their latency at the usual level counts.
+pub(crate) fn blosc2(is_quick: bool) -> Vec<Case> {
+    let shuffle = &["shuffle"];
+    if is_quick {
+        return [
+            product(&[4 * KIB], &[USUAL], shuffle, &[1]),
+            product(&[256 * KIB], &[USUAL], &FILTERS, &[1]),
+            product(&[256 * KIB], &[USUAL], shuffle, &[2]),
+        ]
+        .concat();
+    }
+    let unshuffled = &["none", "bitshuffle"];
+    [
+        product(&[4 * KIB], &[USUAL], &FILTERS, &[1]),
+        product(&[16 * KIB], &[USUAL], shuffle, &[1]),
+        product(&[64 * KIB], &[1, USUAL, 9], shuffle, &[1]),
+        product(&[64 * KIB], &[USUAL], unshuffled, &[1]),
+        product(&[2 * MIB], &LEVELS, shuffle, &[1]),
+        product(&[2 * MIB], &[USUAL], unshuffled, &[1, 2]),
+        product(&[2 * MIB], &[1, USUAL, 9], shuffle, &[2]),
+        product(&[16 * MIB], &[1, USUAL], shuffle, &[1, 2]),
+        product(&[16 * MIB], &[USUAL], &["none"], &[1]),
+    ]
+    .concat()
+}
+
+/// Chunks of Blosc1, against C-Blosc.
+pub(crate) fn blosc1(is_quick: bool) -> Vec<Case> {
+    if is_quick {
+        return product(&[256 * KIB], &[USUAL], &["shuffle"], &[1]);
+    }
+    [
+        product(&[4 * KIB], &[USUAL], &["shuffle"], &[1]),
+        product(&[2 * MIB], &[1, USUAL, 9], &["shuffle"], &[1]),
+        product(&[2 * MIB], &[USUAL], &["none", "bitshuffle"], &[1]),
+        product(&[2 * MIB], &[USUAL], &["shuffle"], &[2]),
+    ]
+    .concat()
+}
+
+/// Chunks that are measured with the build that a dependent crate gets, too.
+pub(crate) fn dependent(is_quick: bool) -> Vec<Case> {
+    let lens: &[usize] = if is_quick { &[256 * KIB] } else { &[4 * KIB, 2 * MIB] };
+    product(lens, &[USUAL], &["shuffle"], &[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_of_every_codec_is_measured() {
+        let cases = blosc2(false);
+        for codec in CODECS {
+            for level in 1..=9 {
+                let is_measured = cases.iter().any(|case| case.codec == codec && case.level == level);
+                assert!(is_measured, "{codec} {level}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_case_is_measured_twice() {
+        for cases in [blosc2(false), blosc2(true), blosc1(false), blosc1(true), dependent(false), dependent(true)] {
+            for (at, case) in cases.iter().enumerate() {
+                assert!(!cases[..at].contains(case), "{case:?}");
+            }
+        }
+    }
+}
