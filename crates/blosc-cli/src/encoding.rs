@@ -251,6 +251,7 @@ impl Encoding {
         if let Some(array) = array.as_ref().filter(|_| self.redescribes()) {
             metadata.redescribe(array);
         }
+        metadata.settle(format);
         let mut typesize = self.typesize(array.as_ref(), hints, sample);
         let is_ragged = nbytes.is_some_and(|nbytes| !nbytes.is_multiple_of(typesize as u64));
         if format == FileFormat::B2nd && is_ragged && array.is_none() && self.typesize.is_none() {

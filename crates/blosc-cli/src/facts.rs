@@ -124,6 +124,11 @@ impl Facts {
         })
     }
 
+    /// The facts of a file that has none of its own.
+    pub(crate) fn of_nothing() -> Self {
+        Self::new(FileFormat::B2frame, 0)
+    }
+
     fn new(format: FileFormat, version: u64) -> Self {
         Self {
             format,
@@ -268,7 +273,7 @@ impl Facts {
         self
     }
 
-    fn take_numpy(&mut self, array: &NumpyArray) {
+    pub(crate) fn take_numpy(&mut self, array: &NumpyArray) {
         self.shape = Some(array.shape().to_vec());
         self.dtype = Some(array.dtype());
         self.order = Some(order_name(array.order()));

@@ -1,9 +1,9 @@
 //! The formats that files can have.
 
-use blosc_oxide::{Container, EarlyFrame, Frame, FrameLayout, FrameVersion, Header};
+use crate::failure::{At, Outcome};
+use blosc_oxide::{Container, EarlyFrame, Error, FileStorage, Frame, FrameLayout, FrameVersion, Header, ReadAt};
 use clap::ValueEnum;
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A format, by the name that the command line and the JSON output use.
@@ -39,11 +39,12 @@ pub(crate) enum FileFormat {
 }
 
 /// The header of a chunk has no more bytes.
-const HEADER_LEN: u64 = 32;
+pub(crate) const HEADER_LEN: u64 = 32;
 
 /// The extensions that files of a format have, the usual one first.
-const EXTENSIONS: [(FileFormat, &str); 9] = [
+const EXTENSIONS: [(FileFormat, &str); 10] = [
     (FileFormat::B2frame, "b2frame"),
+    (FileFormat::B2frame, "b2f"),
     (FileFormat::Sframe, "sframe"),
     (FileFormat::B2nd, "b2nd"),
     (FileFormat::Blp, "blp"),
@@ -54,9 +55,28 @@ const EXTENSIONS: [(FileFormat, &str); 9] = [
     (FileFormat::Packed, "b2packed"),
 ];
 
-/// Whether there is a sparse frame at `path`, whatever its name is.
-pub(crate) fn is_sparse_frame(path: &Path) -> bool {
-    matches!(Container::at(path), Ok(Some(Container::SparseFrame)))
+/// The file that makes a directory a sparse frame.
+const INDEX_NAME: &str = "chunks.b2frame";
+
+/// Whether there is a sparse frame at `path`, whatever its name is. What cannot be looked at is an error: it must not be
+/// taken for something else.
+pub(crate) fn is_sparse_frame(path: &Path) -> Outcome<bool> {
+    let index = path.join(INDEX_NAME);
+    match index.metadata() {
+        Ok(found) => Ok(found.is_file()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(error).at_path(&index),
+    }
+}
+
+/// Whether there is a directory at `path`. What cannot be looked at is an error; what is not there is told by whoever
+/// opens it.
+pub(crate) fn is_directory(path: &Path) -> Outcome<bool> {
+    match path.metadata() {
+        Ok(found) => Ok(found.is_dir()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(error).at_path(path),
+    }
 }
 
 /// Whether the content of the file or directory at `path` is that of a Blosc file.
@@ -64,19 +84,32 @@ pub(crate) fn is_sparse_frame(path: &Path) -> bool {
 /// The header of a chunk says so little that other files can begin like one: it counts if the chunk is the whole file, or
 /// if its name says so as well.
 pub(crate) fn is_blosc(path: &Path) -> bool {
-    match Container::at(path) {
-        Ok(Some(Container::Chunk)) => is_one_chunk(path) || FileFormat::of_path(path).is_some(),
-        Ok(found) => found.is_some(),
-        Err(_) => false,
+    if path.is_dir() {
+        return is_sparse_frame(path).unwrap_or(false);
     }
+    let found = FileStorage::open(path).map_err(Error::from).and_then(|file| is_blosc_bytes(&file, path));
+    found.unwrap_or(false)
 }
 
-fn is_one_chunk(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let Ok(file) = File::open(path) else { return false };
-    let Ok(len) = file.metadata().map(|metadata| metadata.len()) else { return false };
-    let is_read = file.take(HEADER_LEN).read_to_end(&mut head).is_ok();
-    is_read && Header::parse(&head).is_ok_and(|header| header.cbytes() as u64 == len)
+/// The same where it is an error if the file cannot be read.
+pub(crate) fn has_blosc_content(path: &Path) -> Outcome<bool> {
+    let file = FileStorage::open(path).at_path(path)?;
+    is_blosc_bytes(&file, path).at_path(path)
+}
+
+/// The same for bytes that are called `name`.
+pub(crate) fn is_blosc_bytes(bytes: &dyn ReadAt, name: &Path) -> blosc_oxide::Result<bool> {
+    Ok(match Container::of(bytes, 0)? {
+        Some(Container::Chunk) => is_one_chunk(bytes)? || FileFormat::of_path(name).is_some(),
+        found => found.is_some(),
+    })
+}
+
+fn is_one_chunk(bytes: &dyn ReadAt) -> blosc_oxide::Result<bool> {
+    let len = bytes.len()?;
+    let mut head = vec![0; usize::try_from(len.min(HEADER_LEN)).unwrap_or_default()];
+    bytes.read_at(0, &mut head)?;
+    Ok(Header::parse(&head).is_ok_and(|header| header.cbytes() as u64 == len))
 }
 
 impl FileFormat {

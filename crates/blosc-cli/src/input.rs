@@ -41,6 +41,13 @@ const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 /// Bytes of any origin, at any position.
 pub(crate) type Bytes = Box<dyn ReadAt>;
 
+/// Whether the file at `path` is an .npy file, by its content.
+pub(crate) fn is_npy(path: &Path) -> Outcome<bool> {
+    let mut start = Vec::new();
+    File::open(path).and_then(|file| file.take(NPY_MAGIC.len() as u64).read_to_end(&mut start)).at_path(path)?;
+    Ok(start == NPY_MAGIC)
+}
+
 /// Plain data.
 pub(crate) struct Data {
     /// One byte after the other.
@@ -159,20 +166,29 @@ fn read_sample(reader: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
 
 /// What is behind an offset.
 pub(crate) fn part(bytes: Bytes, offset: u64) -> Bytes {
-    if offset == 0 { bytes } else { Box::new(Part { bytes, offset }) }
+    if offset == 0 { bytes } else { window(bytes, offset, u64::MAX) }
+}
+
+/// Up to `len` bytes from an offset on.
+pub(crate) fn window(bytes: Bytes, offset: u64, len: u64) -> Bytes {
+    Box::new(Part { bytes, offset, len })
 }
 
 struct Part {
     bytes: Bytes,
     offset: u64,
+    len: u64,
 }
 
 impl ReadAt for Part {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.len()?.saturating_sub(self.offset))
+        Ok(self.bytes.len()?.saturating_sub(self.offset).min(self.len))
     }
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        if position.checked_add(buffer.len() as u64).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         let position = position.checked_add(self.offset).ok_or(io::ErrorKind::UnexpectedEof)?;
         self.bytes.read_at(position, buffer)
     }

@@ -1,9 +1,10 @@
 //! What files say beyond their data, in a form that every format can give and take.
 
 use crate::array;
-use crate::format;
+use crate::format::{self, FileFormat};
+use crate::python::{TENSOR_LAYER, described_tensor};
 use crate::source::Source;
-use blosc_oxide::{Frame, NdArray, NumpyArray, PackedSpecial, SuperChunk};
+use blosc_oxide::{Frame, Limits, NdArray, NumpyArray, PackedSpecial, SuperChunk};
 
 /// The metalayer that holds what is metadata in a Bloscpack file: a JSON text, often the description of an array.
 pub(crate) const JSON_LAYER: &str = "bloscpack";
@@ -26,6 +27,8 @@ pub(crate) struct Metadata {
     pub(crate) vllayers: Layers,
     /// A JSON text: the metadata of Bloscpack.
     pub(crate) json: Option<String>,
+    /// The array that the layer of python-blosc2 describes, as long as that is among the others.
+    tensor: Option<NumpyArray>,
 }
 
 impl Metadata {
@@ -69,6 +72,14 @@ impl Metadata {
         Ok(metadata)
     }
 
+    /// The same with what python-blosc2 says about the array that the data is.
+    pub(crate) fn described(mut self) -> blosc_oxide::Result<Self> {
+        if let Some((_, content)) = self.vllayers.iter().find(|(name, _)| name == TENSOR_LAYER) {
+            self.tensor = Some(described_tensor(content, &Limits::new())?);
+        }
+        Ok(self)
+    }
+
     /// Adds what an array says about itself.
     pub(crate) fn describe(&mut self, array: &NdArray) {
         if let Ok(described) = array::description(array, array.shape()) {
@@ -81,11 +92,29 @@ impl Metadata {
         if self.json.is_none() || self.array().is_some() {
             self.json = Some(array.to_json());
         }
+        self.drop_tensor();
+    }
+
+    /// Says what the layer of python-blosc2 says in our own way, where the format has no such layers, or where it would
+    /// be wrong as soon as the array grows.
+    pub(crate) fn settle(&mut self, format: FileFormat) {
+        if let (Some(tensor), false) = (&self.tensor, matches!(format, FileFormat::B2frame | FileFormat::Sframe)) {
+            let described = tensor.to_json();
+            self.json.get_or_insert(described);
+            self.drop_tensor();
+        }
+    }
+
+    fn drop_tensor(&mut self) {
+        if self.tensor.take().is_some() {
+            self.vllayers.retain(|(name, _)| name != TENSOR_LAYER);
+        }
     }
 
     /// The array that the metadata describes.
     pub(crate) fn array(&self) -> Option<NumpyArray> {
-        self.json.as_deref().and_then(|json| NumpyArray::from_json(json).ok().flatten())
+        let described = self.json.as_deref().and_then(|json| NumpyArray::from_json(json).ok().flatten());
+        described.or_else(|| self.tensor.clone())
     }
 
     /// Adds a metalayer, or replaces it.
@@ -123,5 +152,5 @@ fn set(layers: &mut Layers, name: &str, content: Vec<u8>) {
 
 /// The description of the array that a frame says it holds, if it is no array itself.
 pub(crate) fn described_array(frame: &Frame) -> Option<NumpyArray> {
-    Metadata::of_super_chunk(frame).ok()?.array()
+    Metadata::of_super_chunk(frame).ok()?.described().ok()?.array()
 }

@@ -50,6 +50,9 @@ impl Writing {
         !self.no_sync
     }
 
+    /// For files in a directory that is unfinished itself.
+    pub(crate) const INSIDE: Self = Self { force: false, no_sync: true, spares_others: false };
+
     /// What is needed for a while only.
     const SCRATCH: Self = Self { force: true, no_sync: true, spares_others: false };
 }
@@ -142,6 +145,16 @@ impl Output {
         Ok(())
     }
 
+    /// The same for a link, which has neither permissions nor content.
+    pub(crate) fn finish_link(mut self) -> Outcome {
+        let Some(target) = self.target.take() else { return Ok(()) };
+        self.place(&target)?;
+        if self.writing.is_synced() {
+            placement::sync_directory(placement::parent(&target)).at_path(&target)?;
+        }
+        Ok(())
+    }
+
     fn place(&mut self, target: &Path) -> Outcome {
         // Whoever interrupts the program waits until there is one or the other.
         let mut unfinished = lock();
@@ -195,19 +208,20 @@ fn make_room(directory: &Path) -> Outcome<PathBuf> {
     made.map(|()| directory.to_owned()).at_path(directory)
 }
 
+/// Makes directories that nobody else can look into.
 #[cfg(unix)]
-fn private_builder() -> DirBuilder {
+pub(crate) fn private_builder() -> DirBuilder {
     let mut builder = DirBuilder::new();
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
 }
 
 #[cfg(not(unix))]
-fn private_builder() -> DirBuilder {
+pub(crate) fn private_builder() -> DirBuilder {
     DirBuilder::new()
 }
 
-/// Gives a file, or a directory and all files in it, these permissions. Who may read a directory may enter it, and its
+/// Gives a file, or a directory and all that is in it, these permissions. Who may read a directory may enter it, and its
 /// owner may do anything with it: a directory that cannot be written to cannot even be moved.
 fn permit(path: &Path, permissions: &Permissions) -> io::Result<()> {
     #[cfg(unix)]
@@ -218,7 +232,7 @@ fn permit(path: &Path, permissions: &Permissions) -> io::Result<()> {
             return fs::set_permissions(path, Permissions::from_mode(mode));
         }
         for entry in fs::read_dir(path)? {
-            fs::set_permissions(entry?.path(), Permissions::from_mode(mode))?;
+            permit(&entry?.path(), permissions)?;
         }
         fs::set_permissions(path, Permissions::from_mode(mode | 0o700 | (mode & 0o444) >> 2))
     }
@@ -279,6 +293,12 @@ pub(crate) fn copy_to_stdout(path: &Path) -> Outcome {
 /// Refuses to overwrite what was not asked to be.
 pub(crate) fn check_free(target: &Path, writing: Writing) -> Outcome {
     let Ok(there) = target.symlink_metadata() else { return Ok(()) };
+    if there.is_dir() && !is_sparse_frame(target) {
+        let shown = target.display();
+        return Err(Failure::usage(format!(
+            "{shown}: this is a directory, and no sparse frame, which is not replaced; give the name of a file"
+        )));
+    }
     if writing.spares_others && is_other_file(target) {
         return Err(Failure::usage(format!(
             "{}: this is no Blosc file, and compress overwrites no other files, not even with --force; \
@@ -288,12 +308,6 @@ pub(crate) fn check_free(target: &Path, writing: Writing) -> Outcome {
     }
     if !writing.is_forced() {
         return Err(there_already(target));
-    }
-    if there.is_dir() && !is_sparse_frame(target) {
-        let shown = target.display();
-        return Err(Failure::usage(format!(
-            "{shown}: this is a directory, and no sparse frame; --force leaves it alone"
-        )));
     }
     if !there.is_dir() && !there.is_file() && !there.is_symlink() {
         let shown = target.display();

@@ -2,9 +2,11 @@
 
 use crate::cli::Global;
 use crate::failure::{At, Outcome};
+use crate::format;
 use crate::input::{self, Bytes, Data};
 use crate::size;
 use crate::source::{Opening, Source};
+use crate::store;
 use crate::terminal;
 use blosc_oxide::{Directory, FileDirectory, ReadAt, Storage};
 use std::fs::Metadata;
@@ -35,7 +37,11 @@ pub(crate) struct Task {
 pub(crate) fn open_shown(path: &Path, verb: &'static str, global: &Global) -> Outcome<(Source, Progress)> {
     let opening = Opening::new(global);
     let start = |total| Progress::start(Task { verb, total: Some(total), compressed: None }, global.shows_progress());
-    if path.is_dir() {
+    if let Some((store, member)) = store::split(path) {
+        let source = opening.open_member(store, &member)?;
+        return Ok((source, start(0)));
+    }
+    if !input::is_stream(path) && format::is_directory(path)? {
         let progress = start(size::of_path(path));
         let source = opening.open_directory(path, progress.reading(FileDirectory::new(path)))?;
         return Ok((source, progress));

@@ -1,8 +1,10 @@
 //! The plain data of a file of any format: all of it or a part, in order, never all at once.
 
 use crate::facts::Examined;
+use crate::python;
 use crate::source::{ChunkFile, Source};
-use blosc_oxide::{Decompressor, NdArray, Result};
+use crate::store;
+use blosc_oxide::{Decompressor, NdArray, NumpyArray, Result};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
@@ -21,6 +23,8 @@ pub(crate) enum Plain {
 impl Plain {
     /// The data of `source`.
     pub(crate) fn new(source: Source) -> Result<Self> {
+        source.check_has_data()?;
+        store::check_single(&source)?;
         Ok(match source.into_array()? {
             Ok(array) => Self::Array(array),
             Err(source) => Self::Flat(source),
@@ -79,6 +83,21 @@ impl From<Examined> for Plain {
             Examined::Flat(source) => Self::Flat(source),
         }
     }
+}
+
+/// The array whose pickle the data of a chunk is, and its items; `None` if it is none.
+pub(crate) fn unpickled(source: &Source) -> Result<Option<(NumpyArray, Vec<u8>)>> {
+    let Source::Chunk(chunk) = source else { return Ok(None) };
+    // Most data is told from a pickle by its first byte.
+    if chunk.header.is_lazy() || chunk.header.nbytes() == 0 || chunk.bytes(0..1)? != [python::PICKLE_START] {
+        return Ok(None);
+    }
+    let mut data = chunk.decompress()?;
+    Ok(python::pickled_array(&data)?.map(|(array, items)| {
+        data.truncate(items.end);
+        data.drain(..items.start);
+        (array, data)
+    }))
 }
 
 impl ChunkFile {

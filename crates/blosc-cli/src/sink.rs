@@ -260,7 +260,7 @@ impl Recipe {
         let names = |layers: &[(String, Vec<u8>)], kept: &str| {
             layers.iter().map(|(name, _)| name.clone()).filter(|name| name != kept).collect::<Vec<_>>()
         };
-        let Metadata { layers, vllayers, json } = &self.metadata;
+        let Metadata { layers, vllayers, json, .. } = &self.metadata;
         match self.format {
             FileFormat::B2frame | FileFormat::Sframe | FileFormat::B2nd => Vec::new(),
             FileFormat::FrameBeta5 => names(vllayers, USER_LAYER),

@@ -2,8 +2,10 @@
 
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::format::{self, FileFormat};
+use crate::format::{self, FileFormat, HEADER_LEN};
 use crate::input::{self, Bytes};
+use crate::python;
+use crate::store::{self, Store};
 use blosc_oxide::bloscpack::ReadOptions;
 use blosc_oxide::{
     BitshuffleRule, Bloscpack, Chunk, Container, Directory, FileDirectory, Frame, FrameOptions, Header, Limits,
@@ -42,12 +44,14 @@ pub(crate) struct Opening {
     threads: Threads,
     bitshuffle: BitshuffleRule,
     offset: u64,
+    checks_members: bool,
 }
 
 impl Opening {
     /// As the options say.
     pub(crate) fn new(global: &Global) -> Self {
-        Self { limits: global.limits(), threads: global.threads(), bitshuffle: global.bitshuffle(), offset: 0 }
+        let (limits, threads, bitshuffle) = (global.limits(), global.threads(), global.bitshuffle());
+        Self { limits, threads, bitshuffle, offset: 0, checks_members: true }
     }
 
     /// The same for something that starts at `offset` of a larger file.
@@ -58,23 +62,61 @@ impl Opening {
 
     /// Opens the file at `path`, `-` being standard input.
     pub(crate) fn open(&self, path: &Path) -> Outcome<Source> {
-        let place = input::shown(path);
-        if path.is_dir() {
+        if !input::is_stream(path) && format::is_directory(path)? {
             return self.open_directory(path, FileDirectory::new(path));
         }
-        self.open_bytes(input::random(path)?, &place)
+        match store::split(path) {
+            Some((store, member)) => self.open_member(store, &member),
+            None => self.open_bytes(input::random(path)?, &input::shown(path)),
+        }
+    }
+
+    /// Opens a member of the store at `path`.
+    pub(crate) fn open_member(&self, path: &Path, member: &str) -> Outcome<Source> {
+        let store = Store::open(path, self)?;
+        store.open_member(&store.find(member)?, self, self.checks_members)
+    }
+
+    /// The same without comparing the checksums that archives have of their members.
+    pub(crate) fn unchecked(mut self) -> Self {
+        self.checks_members = false;
+        self
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Opens what `bytes` hold; `place` is what messages call it.
     pub(crate) fn open_bytes(&self, bytes: Bytes, place: &str) -> Outcome<Source> {
         let container = Container::of(&*bytes, self.offset).in_data(place)?;
-        let container = container.ok_or_else(|| unknown(place, self.offset))?;
+        let Some(container) = container else { return Err(self.unknown(&*bytes, place)) };
         self.open_as(container, bytes).in_data(place)
+    }
+
+    /// What there is to say about bytes that are none of the containers: why they are no chunk, which has no magic.
+    fn unknown(&self, bytes: &dyn ReadAt, place: &str) -> Failure {
+        if self.offset == 0 && store::is_archive(bytes) {
+            return Failure::data(format!("{place}: {}", store::archive_fault(bytes)));
+        }
+        let at = if self.offset > 0 { format!(" at byte {}", self.offset) } else { String::new() };
+        let advice = match FileFormat::of_path(Path::new(place)) {
+            Some(FileFormat::B2frame | FileFormat::B2nd) => "`blosc repair` looks for what is left of a frame",
+            _ => "is it compressed at all?",
+        };
+        let why = match read_head(bytes, self.offset).and_then(|head| Header::parse(&head)) {
+            Err(error) => format!(" ({error})"),
+            Ok(_) => String::new(),
+        };
+        Failure::data(format!("{place}: there is no Blosc chunk, frame or Bloscpack file{at}{why}; {advice}"))
     }
 
     /// Opens the sparse frame that is in `directory`, at `path`.
     pub(crate) fn open_directory(&self, path: &Path, directory: impl Directory + 'static) -> Outcome<Source> {
-        if Container::at(path).at_path(path)?.is_none() {
+        if !format::is_sparse_frame(path)? {
+            if store::is_store(path)? {
+                return Err(Failure::data(format!("{}: {}", path.display(), store::SEVERAL)));
+            }
             return Err(Failure::data(format!("{}: a directory without a sparse frame in it", path.display())));
         }
         let frame = Frame::open_directory(directory, self.frame_options());
@@ -98,10 +140,7 @@ impl Opening {
 
     fn read_chunk(&self, bytes: &dyn ReadAt) -> blosc_oxide::Result<ChunkFile> {
         let len = bytes.len()?;
-        let mut head = [0; 32];
-        let there = usize::try_from(len.min(32)).unwrap_or(32);
-        bytes.read_at(0, &mut head[..there])?;
-        let header = Header::parse(&head[..there])?;
+        let header = Header::parse(&read_head(bytes, 0)?)?;
         let cbytes = header.cbytes().min(usize::try_from(len).unwrap_or(usize::MAX));
         self.limits.check("a chunk", cbytes)?;
         let mut chunk = vec![0; cbytes];
@@ -124,19 +163,18 @@ impl Opening {
     }
 }
 
+/// As much as the header of a chunk can have.
+fn read_head(bytes: &dyn ReadAt, offset: u64) -> blosc_oxide::Result<Vec<u8>> {
+    let there = bytes.len()?.saturating_sub(offset).min(HEADER_LEN);
+    let mut head = vec![0; usize::try_from(there).unwrap_or_default()];
+    bytes.read_at(offset, &mut head)?;
+    Ok(head)
+}
+
 /// The same frame, with every chunk compared with its checksum before it is taken for good.
 fn checked(mut frame: Frame) -> blosc_oxide::Result<Frame> {
     frame.check_when_read()?;
     Ok(frame)
-}
-
-fn unknown(place: &str, offset: u64) -> Failure {
-    let at = if offset > 0 { format!(" at byte {offset}") } else { String::new() };
-    let advice = match FileFormat::of_path(Path::new(place)) {
-        Some(FileFormat::B2frame | FileFormat::B2nd) => "`blosc repair` looks for what is left of a frame",
-        _ => "is it compressed at all?",
-    };
-    Failure::data(format!("{place}: there is no Blosc chunk, frame or Bloscpack file{at}; {advice}"))
 }
 
 impl ChunkFile {
@@ -162,6 +200,14 @@ impl Source {
             Self::Packed(_) => 0,
             Self::Bloscpack(file) => file.header().typesize().into(),
         })
+    }
+
+    /// Refuses a file whose data is elsewhere.
+    pub(crate) fn check_has_data(&self) -> blosc_oxide::Result<()> {
+        match self {
+            Self::Frame(frame) => python::check_has_data(frame),
+            _ => Ok(()),
+        }
     }
 
     /// The array that the file is, or the file back if it is none.

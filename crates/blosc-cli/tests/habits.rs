@@ -169,7 +169,7 @@ fn a_directory_with_the_name_of_a_compressed_file_is_looked_into() {
     assert!(run(&scratch, &["c", "runs/first.blp/a.bin", "runs/frame", "--format", "sframe"]).status.success());
     assert!(run(&scratch, &["c", "runs", "out"]).status.success());
     assert!(scratch.join("out/first.blp/a.bin.b2frame").is_file());
-    assert!(!scratch.join("out/frame").exists(), "a sparse frame is compressed, whatever its name is");
+    assert!(scratch.join("out/frame/chunks.b2frame").is_file(), "a sparse frame is compressed, whatever its name is");
 }
 
 #[cfg(unix)]
@@ -223,9 +223,13 @@ fn files_that_are_left_alone_are_told() {
     let output = run(&scratch, &["c", "runs", "out"]);
     assert!(output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("blosc: runs: 2 left alone") && told.lines().count() == 1, "{told}");
+    assert!(told.starts_with("blosc: runs: 2 copied as they are: 1 compressed already, 1 hidden;"), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
     let told = String::from_utf8(run(&scratch, &["--verbose", "c", "--force", "runs", "out"]).stderr).unwrap();
-    assert!(told.contains("runs/.hidden: left alone") && told.contains("runs/b.blp: left alone"), "{told}");
+    assert!(told.contains("runs/.hidden: copied as it is (hidden)"), "{told}");
+    assert!(told.contains("runs/b.blp: copied as it is (compressed already)"), "{told}");
+    let told = String::from_utf8(run(&scratch, &["--verbose", "c", "runs"]).stderr).unwrap();
+    assert!(told.contains("runs/.hidden: left alone (hidden)"), "{told}");
     assert!(run(&scratch, &["-q", "c", "--force", "runs", "out"]).stderr.is_empty());
     for command in ["c", "d"] {
         let line = assert_fails(&run(&scratch, &[command, "runs", "-"]), 2, command);

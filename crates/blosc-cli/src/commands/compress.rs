@@ -11,7 +11,8 @@ use crate::output::{self, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::sink;
 use crate::size;
-use crate::tree::{self, Job, Tree};
+use crate::store;
+use crate::tree::{Fate, Plan, Tree};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,7 @@ pub(crate) struct Compress {
 
 impl Compress {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
-        if self.input.is_dir() {
+        if format::is_directory(&self.input)? {
             return self.run_directory(global);
         }
         let output = self.output.clone().or_else(|| input::is_stream(&self.input).then(|| PathBuf::from("-")));
@@ -44,19 +45,16 @@ impl Compress {
         if self.output.as_deref().is_some_and(input::is_stream) {
             return Err(Failure::usage(format!("{}: a directory cannot go to standard output", self.input.display())));
         }
-        let tree = Tree::of(&self.input, &format::is_sparse_frame, &|path| !path.is_dir() && !is_compressed(path))?;
-        tree.tell_left_alone(&self.input, "compressed already", global);
-        let jobs = tree.files.into_iter().map(|file| {
-            let format = self.format(None, file.extension().is_some_and(|extension| extension == "npy"));
-            let target = format.name_for(&tree::place_below(&self.input, &file, self.output.as_deref()));
-            Job { file, target }
-        });
+        let tree = Tree::of(&self.input, self.output.as_deref(), &fate)?;
         // Of a file that becomes one chunk all is in memory: one at a time is enough.
         let is_chunk = self.encoding.format.is_some_and(FileFormat::is_chunk);
         let workers = if is_chunk { 1 } else { global.thread_count() };
-        tree::each(&jobs.collect::<Vec<_>>(), workers, global, |job, global| {
-            self.compress(&job.file, Some(&job.target), global)
-        })
+        // What cannot be read is told when it is compressed.
+        let format = |file: &Path| self.format(None, input::is_npy(file).unwrap_or(false));
+        let name = |file: &Path, place: PathBuf| format(file).name_for(&place);
+        let writing = self.writing.sparing_others();
+        let plan = Plan { verb: "compress", output: self.output.as_deref(), writing, name: &name };
+        tree.each(&plan, workers, global, |job, global| self.compress(&job.file, Some(&job.target), global))
     }
 
     fn compress(&self, path: &Path, output: Option<&Path>, global: &Global) -> Outcome {
@@ -65,7 +63,10 @@ impl Compress {
         let target = output.map_or_else(|| format.name_for(path), Path::to_owned);
         if !input::is_stream(&target) {
             output::check_free(&target, self.writing.sparing_others())?;
-            self.check_plain(path, &target)?;
+            // In a directory, `fate` has left alone what is compressed.
+            if path == self.input {
+                check_plain(path, &target)?;
+            }
         }
         let place = input::shown(path);
         let hints = Hints::default();
@@ -74,18 +75,6 @@ impl Compress {
         warn_left_out(&recipe, &place, global);
         let target = Target { path: &target, writing: self.writing.sparing_others(), source: path };
         write_target(&recipe, data.data, &target, "compressing", global).at(&place)
-    }
-
-    /// Refuses to replace a Blosc file by another one compressed once more: `blosc c --force *.b2nd` is a mistake.
-    fn check_plain(&self, path: &Path, target: &Path) -> Outcome {
-        if !input::is_stream(path) && target.exists() && format::is_blosc(path) {
-            return Err(Failure::usage(format!(
-                "{}: it is compressed already, and would replace {}; `blosc convert` compresses it in another way",
-                path.display(),
-                target.display()
-            )));
-        }
-        Ok(())
     }
 
     fn format(&self, output: Option<&Path>, is_array: bool) -> FileFormat {
@@ -99,9 +88,28 @@ impl Compress {
     }
 }
 
-/// Whether a file is compressed already, by its name.
-fn is_compressed(path: &Path) -> bool {
-    FileFormat::of_path(path).is_some()
+/// Refuses to replace a Blosc file by another one compressed once more: `blosc c --force *.b2nd` is a mistake.
+fn check_plain(path: &Path, target: &Path) -> Outcome {
+    if !input::is_stream(path) && target.exists() && format::is_blosc(path) {
+        return Err(Failure::usage(format!(
+            "{}: it is compressed already, and would replace {}; `blosc convert` compresses it in another way",
+            path.display(),
+            target.display()
+        )));
+    }
+    Ok(())
+}
+
+/// What is done with something in a directory. What is compressed already stays as it is, if its name says so too: of a
+/// file of another name, as the chunks of Zarr, `decompress` could not tell that it was never compressed by us.
+fn fate(path: &Path) -> Outcome<Fate> {
+    const COMPRESSED: Fate = Fate::Keep("compressed already");
+    let is_store = || store::without_extension(path).map_or(Ok(false), |_| store::is_store(path));
+    if path.is_dir() {
+        return Ok(if format::is_sparse_frame(path)? || is_store()? { COMPRESSED } else { Fate::Enter });
+    }
+    let is_named = FileFormat::of_path(path).is_some();
+    Ok(if is_named && format::has_blosc_content(path)? || is_store()? { COMPRESSED } else { Fate::Work })
 }
 
 /// Says what the format has no place for.

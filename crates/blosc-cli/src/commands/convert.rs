@@ -11,8 +11,12 @@ use crate::input::{self, Data};
 use crate::metadata::Metadata;
 use crate::output::{self, Output, Writing};
 use crate::progress::open_shown;
-use crate::reading::Plain;
+use crate::reading::{Plain, unpickled};
+use crate::source::{Opening, Source};
+use crate::store::{self, Store};
+use blosc_oxide::{Container, ErrorKind, NumpyArray};
 use clap::Args;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// Convert a file to another format.
@@ -39,27 +43,70 @@ impl Convert {
 
     fn convert(&self, global: &Global) -> Outcome {
         let place = input::shown(&self.input);
+        if !input::is_stream(&self.input) && self.input.exists() && self.is_whole_store()? {
+            return self.convert_store(global);
+        }
         let format = self.format()?;
         if !input::is_stream(&self.output) {
             output::check_free(&self.output, self.writing)?;
         }
         let (source, progress) = open_shown(&self.input, "converting", global)?;
-        let mut metadata = Metadata::of(&source).in_data(&place)?;
+        source.check_has_data().in_data(&place)?;
+        if !matches!(format, FileFormat::B2frame | FileFormat::Sframe) {
+            store::check_single(&source).in_data(&place)?;
+        }
+        let pickled = pickled(&source, format).in_data(&place)?;
+        let mut metadata = Metadata::of(&source).and_then(Metadata::described).in_data(&place)?;
         let (facts, examined) = Facts::of(source).in_data(&place)?;
         if let Examined::Array(array) = &examined {
             metadata.describe(array);
         }
-        let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(facts.nbytes), global);
+        let mut nbytes = facts.nbytes;
+        if let Some((array, _)) = &pickled {
+            metadata = Metadata::of_array(array);
+            nbytes = array.nbytes();
+        }
+        let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(nbytes), global);
         let recipe = recipe.at(&place)?;
         warn_left_out(&recipe, &place, global);
-        let is_copied = self.copies(&examined, &recipe).in_data(&place)?;
+        let is_copied = pickled.is_none() && self.copies(&examined, &recipe).in_data(&place)?;
         drop(progress);
         if !is_copied {
-            let reader = Plain::from(examined).into_reader().in_data(&place)?;
-            let target = Target { path: &self.output, writing: self.writing, source: &self.input };
-            write_target(&recipe, Data::stream(reader), &target, "converting", global).in_data(&place)?;
+            let data = match pickled {
+                Some((_, items)) => Data::stream(Cursor::new(items)),
+                None => Data::stream(Plain::from(examined).into_reader().in_data(&place)?),
+            };
+            let permitted = self.permitted();
+            let target = Target { path: &self.output, writing: self.writing, source: permitted };
+            write_target(&recipe, data, &target, "converting", global).in_data(&place)?;
         }
         Ok(())
+    }
+
+    /// Whether INPUT is a store that is no frame by itself.
+    fn is_whole_store(&self) -> Outcome<bool> {
+        let is_single = Container::at(&self.input).at_path(&self.input)?.is_some();
+        Ok(!is_single && store::is_store(&self.input)?)
+    }
+
+    /// The members of a store as they are, in a directory.
+    fn convert_store(&self, global: &Global) -> Outcome {
+        let (shown, output) = (self.input.display(), &self.output);
+        let is_directory = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("b2d"));
+        if !is_directory || self.encoding.format.is_some() || self.encoding.changes_chunks() {
+            return Err(Failure::usage(format!(
+                "{shown}: a store becomes a directory store as it is, OUTPUT.b2d; its members are converted one by one, \
+                 FILE/member"
+            )));
+        }
+        let opening = Opening::new(global);
+        let store = Store::open(&self.input, &opening)?;
+        store::unpack(&store, output, self.writing, None, &opening)
+    }
+
+    /// The file whose permissions the result has.
+    fn permitted(&self) -> &Path {
+        store::split(&self.input).map_or(self.input.as_path(), |(store, _)| store)
     }
 
     fn format(&self) -> Outcome<FileFormat> {
@@ -85,11 +132,23 @@ impl Convert {
             }
             return Ok(is_copied);
         }
-        let output = Output::to(&self.output, self.writing)?.like(&self.input);
+        let output = Output::to(&self.output, self.writing)?.like(self.permitted());
         let is_copied = copy(output.path())?;
         if is_copied {
             output.finish()?;
         }
         Ok(is_copied)
+    }
+}
+
+/// The array that a chunk holds as a pickle, for all formats but those that are a chunk again. A pickle of something else
+/// is data like any other, but no array.
+fn pickled(source: &Source, format: FileFormat) -> blosc_oxide::Result<Option<(NumpyArray, Vec<u8>)>> {
+    if format.is_chunk() {
+        return Ok(None);
+    }
+    match unpickled(source) {
+        Err(error) if error.kind() == ErrorKind::Unsupported && format != FileFormat::B2nd => Ok(None),
+        other => other,
     }
 }

@@ -9,12 +9,13 @@ use crate::input;
 use crate::metadata::Metadata;
 use crate::output::{self, LittleByLittle, Output, Writing};
 use crate::progress::{Progress, Task};
-use crate::reading::Plain;
+use crate::reading::{Plain, unpickled};
 use crate::size;
 use crate::source::{Opening, Source};
-use crate::tree::{self, Job, Tree};
+use crate::store::{self, Store, Unpacked};
+use crate::tree::{Fate, Plan, Tree};
 use blosc_oxide::bloscpack::{ReadOptions, unpack};
-use blosc_oxide::{Container, ItemOrder, NumpyArray};
+use blosc_oxide::{Container, ErrorKind, ItemOrder, NumpyArray};
 use clap::Args;
 use std::fmt;
 use std::io::{Cursor, Read, Write};
@@ -81,10 +82,34 @@ impl fmt::Display for ByteRange {
 
 impl Decompress {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
-        if self.input.is_dir() && !format::is_sparse_frame(&self.input) {
+        let is_there = !input::is_stream(&self.input) && self.input.exists();
+        if is_there && self.offset == 0 && store::is_store(&self.input)? {
+            return self.run_store(&self.input, &self.target()?, global);
+        }
+        if format::is_directory(&self.input)? && !format::is_sparse_frame(&self.input)? {
             return self.run_directory(global);
         }
         self.run_file(&self.input, &self.target()?, global).map_err(|failure| failure.or_repair(&self.input))
+    }
+
+    /// Every member of a store, in a directory.
+    fn run_store(&self, path: &Path, target: &Path, global: &Global) -> Outcome {
+        let shown = path.display();
+        if input::is_stream(target) {
+            return Err(Failure::data(format!("{shown}: {}", store::SEVERAL)));
+        }
+        if self.bytes.is_some() || self.slice.is_some() {
+            return Err(Failure::usage(format!("{shown}: --bytes and --slice are for one member, FILE/member")));
+        }
+        let opening = Opening::new(global);
+        let store = Store::open(path, &opening)?;
+        let write = |source: Source, path: &Path| {
+            let target = Target { path, writing: Writing::INSIDE, source: path };
+            self.decompress(source, &target, global)
+        };
+        let name =
+            |key: &str| if self.npy && !is_npy_name(Path::new(key)) { format!("{key}.npy") } else { key.to_owned() };
+        store::unpack(&store, target, self.writing, Some(&Unpacked { name: &name, write: &write }), &opening)
     }
 
     /// Every compressed file of a directory, each beside itself or below OUTPUT.
@@ -95,14 +120,36 @@ impl Decompress {
                 "{shown}: a directory cannot go to standard output; `blosc cat` takes files"
             )));
         }
-        let tree = Tree::of(&self.input, &format::is_sparse_frame, &|path| format::without_extension(path).is_some())?;
-        tree.tell_left_alone(&self.input, "without an extension of a Blosc file", global);
-        let jobs = tree.files.into_iter().map(|file| {
-            let target = tree::place_below(&self.input, &file, self.output.as_deref());
-            Job { file, target: self.named(format::without_extension(&target).unwrap_or(target)) }
-        });
-        tree::each(&jobs.collect::<Vec<_>>(), global.thread_count(), global, |job, global| {
-            self.run_file(&job.file, &job.target, global)
+        let tree = Tree::of(&self.input, self.output.as_deref(), &|path| self.fate(path))?;
+        let name = |_: &Path, place: PathBuf| {
+            if let Some(directory) = store::without_extension(&place) {
+                return directory;
+            }
+            self.named(format::without_extension(&place).unwrap_or(place))
+        };
+        let plan = Plan { verb: "decompress", output: self.output.as_deref(), writing: self.writing, name: &name };
+        tree.each(&plan, global.thread_count(), global, |job, global| match store::is_store(&job.file)? {
+            true => self.run_store(&job.file, &job.target, global),
+            false => self.run_file(&job.file, &job.target, global),
+        })
+    }
+
+    /// What is done with something in a directory: whatever is a Blosc file by its content is decompressed, and what is one
+    /// by its name has to be.
+    fn fate(&self, path: &Path) -> Outcome<Fate> {
+        let is_whole = store::is_store(path)?;
+        if path.is_dir() {
+            return Ok(if is_whole || format::is_sparse_frame(path)? { Fate::Work } else { Fate::Enter });
+        }
+        let is_named = store::without_extension(path).or_else(|| format::without_extension(path)).is_some();
+        if is_named {
+            return Ok(Fate::Work);
+        }
+        let has_other_name = self.output.is_some() || self.npy;
+        Ok(match is_whole || format::has_blosc_content(path)? {
+            true if has_other_name => Fate::Work,
+            true => Fate::Keep("without an extension to leave out: give OUTPUT"),
+            false => Fate::Keep("not compressed"),
         })
     }
 
@@ -114,7 +161,8 @@ impl Decompress {
         if input::is_stream(path) && self.is_plain(target) {
             return self.run_stream(target, &place, global);
         }
-        let target = Target { path: target, writing: self.writing, source: path };
+        let permitted = store::split(path).map_or(path, |(store, _)| store);
+        let target = Target { path: target, writing: self.writing, source: permitted };
         let source = Opening::new(global).at_offset(self.offset).open(path)?;
         self.decompress(source, &target, global).in_data(place)
     }
@@ -125,6 +173,14 @@ impl Decompress {
         }
         if input::is_stream(&self.input) {
             return Ok(PathBuf::from("-"));
+        }
+        if let Some((store, member)) = store::split(&self.input) {
+            let name = Path::new(&member).file_name().map_or_else(PathBuf::new, PathBuf::from);
+            let name = format::without_extension(&name).unwrap_or(name);
+            return Ok(self.named(store.with_file_name(name)));
+        }
+        if let Some(target) = store::without_extension(&self.input) {
+            return Ok(target);
         }
         format::without_extension(&self.input).map(|target| self.named(target)).ok_or_else(|| {
             Failure::usage(format!(
@@ -147,6 +203,11 @@ impl Decompress {
     /// Whether all the data is wanted as it is.
     fn is_plain(&self, target: &Path) -> bool {
         self.bytes.is_none() && self.slice.is_none() && !self.is_npy(target) && self.offset == 0
+    }
+
+    /// Whether the user has asked for an .npy file, by an option or a name, and not only the name of INPUT.
+    fn asks_for_npy(&self) -> bool {
+        self.npy || self.output.as_deref().is_some_and(is_npy_name)
     }
 
     fn is_npy(&self, target: &Path) -> bool {
@@ -174,7 +235,14 @@ impl Decompress {
         if self.slice.is_some() {
             return self.write_slice(source, target, global);
         }
-        let described = if self.is_npy(target.path) { Some(describe(&source)?) } else { None };
+        let is_npy = self.is_npy(target.path) && (self.asks_for_npy() || describes(&source, target.path)?);
+        if is_npy && let Some((array, items)) = unpickled(&source).map_err(or_as_it_is)? {
+            return into_target(target, Some(array.nbytes()), global, |out| {
+                array.write_npy_header(&mut &mut *out)?;
+                Ok(out.write_all(&items)?)
+            });
+        }
+        let described = if is_npy { Some(describe(&source)?) } else { None };
         let plain = Plain::new(source)?;
         let nbytes = plain.nbytes()?;
         if let Some(bytes) = &self.bytes {
@@ -193,6 +261,7 @@ impl Decompress {
 
     fn write_slice(&self, source: Source, target: &Target<'_>, global: &Global) -> Outcome {
         let text = self.slice.as_deref().unwrap_or_default();
+        source.check_has_data()?;
         let Ok(array) = source.into_array()? else {
             return Err(Failure::usage("--slice is for arrays, and this is none; --bytes takes a part of any data"));
         };
@@ -221,7 +290,35 @@ struct Described {
 
 fn describe(source: &Source) -> Outcome<Described> {
     let typesize = source.typesize()?.max(1);
-    Ok(Described { array: Metadata::of(source)?.array(), typesize })
+    Ok(Described { array: Metadata::of(source)?.described()?.array(), typesize })
+}
+
+/// Whether data that has the name of an .npy file only because INPUT has one is an array. Not all that is called so is one:
+/// what does not say it stays as it is.
+fn describes(source: &Source, target: &Path) -> Outcome<bool> {
+    let is_array = matches!(source, Source::Frame(frame) if format::is_array(frame));
+    if is_array || Metadata::of(source)?.described()?.array().is_some() {
+        return Ok(true);
+    }
+    if matches!(source, Source::Chunk(_)) && unpickled(source)?.is_none() {
+        return Err(Failure::usage(format!(
+            "a chunk does not say whether {} was an array: --npy makes a flat one of it, and OUTPUT with another name \
+             the bytes",
+            target.display()
+        )));
+    }
+    Ok(matches!(source, Source::Chunk(_)))
+}
+
+/// The same with what can be done about a pickle that is not understood.
+fn or_as_it_is(error: blosc_oxide::Error) -> blosc_oxide::Error {
+    match error.kind() {
+        ErrorKind::Unsupported => {
+            let message = format!("{error}; without --npy it is decompressed as it is");
+            blosc_oxide::Error::new(ErrorKind::Unsupported, message)
+        }
+        _ => error,
+    }
 }
 
 impl Described {
@@ -230,8 +327,12 @@ impl Described {
         if let Plain::Array(array) = plain {
             return Ok(array::description(array, array.shape())?);
         }
-        match self.array.filter(|array| array.nbytes() == nbytes) {
-            Some(array) => Ok(array),
+        match self.array {
+            Some(array) if array.nbytes() == nbytes => Ok(array),
+            Some(array) => Err(Failure::data(format!(
+                "an array of {} bytes is described, there are {nbytes}; without --npy they are decompressed as they are",
+                array.nbytes()
+            ))),
             None => array::described(&array::default_dtype(self.typesize), None, ItemOrder::C, Some(nbytes)),
         }
     }

@@ -7,8 +7,10 @@ use crate::info_text;
 use crate::input;
 use crate::json::Json;
 use crate::output;
+use crate::reading::unpickled;
 use crate::size;
 use crate::source::Opening;
+use crate::store::{self, Store};
 use crate::terminal;
 use clap::Args;
 use std::io::{BufWriter, Write};
@@ -50,12 +52,25 @@ impl Info {
 
     fn describe(&self, path: &Path, global: &Global, out: &mut impl Write) -> Outcome {
         let place = input::shown(path);
-        let source = Opening::new(global).at_offset(self.offset).open(path)?;
-        let (facts, examined) = Facts::of(source).in_data(&place)?;
+        let opening = Opening::new(global).at_offset(self.offset).unchecked();
+        if self.offset == 0 && !input::is_stream(path) && path.exists() && store::is_store(path)? {
+            return self.describe_store(path, &place, &opening, out);
+        }
+        let source = opening.open(path)?;
+        let missing = source.check_has_data().err().map(|error| error.to_string());
+        // What a damaged chunk holds cannot be told; that it is damaged, others tell.
+        let pickled = unpickled(&source).ok().flatten();
+        let (mut facts, examined) = Facts::of(source).in_data(&place)?;
+        if let Some((array, _)) = &pickled {
+            facts.take_numpy(array);
+        }
         if self.json {
-            return self.print_json(&place, &facts, &examined, out);
+            return self.print_json(&place, &facts, &examined, missing, out);
         }
         write!(out, "{}", info_text::summary(&place, &facts))?;
+        if let Some(missing) = missing {
+            writeln!(out, "  no data       {}", terminal::printable(&missing))?;
+        }
         if terminal::stdout_has_colour()
             && let Some(bar) = info_text::bar(&facts, &examined).in_data(&place)?
         {
@@ -70,9 +85,26 @@ impl Info {
         Ok(())
     }
 
-    fn print_json(&self, place: &str, facts: &Facts, examined: &Examined, out: &mut impl Write) -> Outcome {
+    fn describe_store(&self, path: &Path, place: &str, opening: &Opening, out: &mut impl Write) -> Outcome {
+        let store = Store::open(path, opening)?;
+        if self.json {
+            return Ok(writeln!(out, "{:#}", store.to_json(place, opening)?)?);
+        }
+        Ok(write!(out, "{}", store.summary(place, opening)?)?)
+    }
+
+    fn print_json(
+        &self,
+        place: &str,
+        facts: &Facts,
+        examined: &Examined,
+        missing: Option<String>,
+        out: &mut impl Write,
+    ) -> Outcome {
         let mut members = vec![("file", Json::from(place))];
         members.extend(facts.to_json());
+        members.push(("missing_data", missing.into()));
+        members.push(("members", Json::Null));
         if self.chunks {
             let list = (0..facts.nchunks).map(|index| examined.chunk(index).map(|chunk| chunk.to_json()));
             members.push(("chunk_list", Json::List(list.collect::<blosc_oxide::Result<_>>().in_data(place)?)));

@@ -94,7 +94,7 @@ fn layers(path: &Path, global: &Global) -> Outcome<Vec<(&'static str, String, Ve
         }
         return Ok(found);
     }
-    let Metadata { layers, vllayers, json } = Metadata::of(&source).in_data(path.display())?;
+    let Metadata { layers, vllayers, json, .. } = Metadata::of(&source).in_data(path.display())?;
     let json = json.map(|json| ("json", BLP_NAME.to_owned(), json.into_bytes()));
     let named = layers.into_iter().chain(vllayers).map(|(name, content)| ("variable", name, content));
     Ok(named.chain(json).collect())

@@ -7,7 +7,8 @@ use crate::input;
 use crate::output;
 use crate::progress::open_shown;
 use crate::size;
-use crate::source::Source;
+use crate::source::{Opening, Source};
+use crate::store;
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::Offsets;
 use blosc_oxide::{Bloscpack, Error, ErrorKind, PackedSuperChunk, ReadAt, Verification};
@@ -69,9 +70,17 @@ impl Found {
 impl Verify {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let mut worst = Ok(());
+        let mut inputs = Vec::new();
         for path in &self.inputs {
+            // Of a store, every member.
+            match store::expanded(path, &Opening::new(global)) {
+                Ok(paths) => inputs.extend(paths),
+                Err(failure) => failure.report_among(&mut worst),
+            }
+        }
+        for path in &inputs {
             match verify(path, global).map_err(|failure| failure.or_repair(path)) {
-                Err(failure) if self.inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
+                Err(failure) if inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
                     failure.report_among(&mut worst);
                 }
                 other => other?,
