@@ -1,11 +1,14 @@
 //! What the command line asks for.
 
+use crate::growth::Growth;
 use crate::install;
 use crate::measure::Effort;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--peer PATH/libblosc2.so] [--peer1 PATH/libblosc.so]
                      [--only AREA] [--match WORD]... [--json FILE] [--html FILE] [--markdown FILE]
+       bench growth [--max COUNT] [--directory DIR] [--html FILE] [--json FILE]
+                    [--markdown FILE]
        bench install
        bench guard [--update]
 
@@ -18,6 +21,8 @@ compare    measures blosc-oxide and the C libraries side by side, on real data
   --json FILE  writes all rows as JSON
   --html FILE  writes one page with plots
   --markdown FILE  puts the tables into a file that has their places marked, such as bench/README.md
+growth     measures time and memory of what is done to frames of 10, 100 and so on up to COUNT chunks (10,000,000 unless
+           told; DIR, the directory for temporary files unless told, needs 8 GB for them)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/
 guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
            counts down";
@@ -25,6 +30,13 @@ guard      counts instructions under valgrind and fails if an operation takes 10
 /// What is to be done.
 pub(crate) enum Command {
     Compare(Arguments),
+    Growth(Growth),
+    /// What `growth` runs in a process of its own.
+    GrowthStep {
+        operation: String,
+        nchunks: usize,
+        directory: PathBuf,
+    },
     Install,
     Guard {
         update: bool,
@@ -67,6 +79,8 @@ impl Arguments {
 pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, String> {
     match given.next().as_deref() {
         Some("compare") => compare(given).map(Command::Compare),
+        Some("growth") => growth(given).map(Command::Growth),
+        Some("growth-step") => growth_step(given),
         Some("install") => Ok(Command::Install),
         Some("guard") => match given.next().as_deref() {
             None => Ok(Command::Guard { update: false }),
@@ -113,4 +127,30 @@ fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String>
         }
     }
     Ok(arguments)
+}
+
+fn growth(mut given: impl Iterator<Item = String>) -> Result<Growth, String> {
+    let mut growth =
+        Growth { max: 10_000_000, directory: std::env::temp_dir(), html: None, json: None, markdown: None };
+    while let Some(argument) = given.next() {
+        let value = given.next().ok_or_else(|| format!("{argument} needs a value"))?;
+        match argument.as_str() {
+            "--max" => growth.max = number(&value)?,
+            "--directory" => growth.directory = PathBuf::from(value),
+            "--html" => growth.html = Some(PathBuf::from(value)),
+            "--json" => growth.json = Some(PathBuf::from(value)),
+            "--markdown" => growth.markdown = Some(PathBuf::from(value)),
+            _ => return Err(format!("{argument} is not known")),
+        }
+    }
+    Ok(growth)
+}
+
+fn growth_step(mut given: impl Iterator<Item = String>) -> Result<Command, String> {
+    let mut value = || given.next().ok_or_else(|| "an operation, a number of chunks and a directory".to_owned());
+    Ok(Command::GrowthStep { operation: value()?, nchunks: number(&value()?)?, directory: PathBuf::from(value()?) })
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|problem| format!("{text}: {problem}"))
 }

@@ -10,6 +10,7 @@ mod arguments;
 mod data;
 mod dependent;
 mod grid;
+mod growth;
 mod guard;
 mod install;
 mod machine;
@@ -32,6 +33,8 @@ fn main() -> ExitCode {
     let result = result.and_then(|command| match command {
         Command::Compare(arguments) => compare(&arguments),
         Command::Chunks { data, arguments } => chunks(&arguments, &data),
+        Command::Growth(growth) => growth::run(&growth),
+        Command::GrowthStep { operation, nchunks, directory } => growth::step(&operation, nchunks, &directory),
         Command::Guard { update } => guard::check(update),
         Command::Operation(name) => guard::run(&name),
         Command::Install => install::install(),
@@ -87,8 +90,7 @@ fn write_reports(arguments: &Arguments, run: &Run) -> Result<(), String> {
         write(path, &report::page(run))?;
     }
     if let Some(path) = &arguments.markdown {
-        let before = std::fs::read_to_string(path).map_err(|problem| format!("{}: {problem}", path.display()))?;
-        write(path, &report::put_into(&before, run).map_err(|problem| format!("{}: {problem}", path.display()))?)?;
+        rewrite(path, |text| report::put_into(text, run))?;
     }
     Ok(())
 }
@@ -100,6 +102,11 @@ fn chunks(arguments: &Arguments, data: &str) -> Result<(), String> {
 
 fn write(path: &Path, content: &str) -> Result<(), String> {
     std::fs::write(path, content).map_err(|problem| format!("{}: {problem}", path.display()))
+}
+
+fn rewrite(path: &Path, change: impl FnOnce(&str) -> Result<String, String>) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|problem| format!("{}: {problem}", path.display()))?;
+    write(path, &change(&text).map_err(|problem| format!("{}: {problem}", path.display()))?)
 }
 
 fn print_row(row: &Row) {

@@ -33,7 +33,7 @@ pub(crate) fn put_into(text: &str, run: &Run) -> Result<String, String> {
 }
 
 /// Replaces what is between the two comments of a place.
-fn replace(text: &str, place: &str, content: &str) -> Result<String, String> {
+pub(crate) fn replace(text: &str, place: &str, content: &str) -> Result<String, String> {
     let (begin, end) = (format!("<!-- {place}: begin -->\n"), format!("<!-- {place}: end -->"));
     let parts = text.split_once(&begin).and_then(|(head, rest)| Some((head, rest.split_once(&end)?.1)));
     let (head, tail) = parts.ok_or_else(|| format!("there is no place for {place}: {begin}…{end}"))?;
@@ -84,7 +84,7 @@ fn sizes(rows: &[Row]) -> String {
     let (low, high) = (sizes().fold(f64::MAX, f64::min), sizes().fold(f64::MIN, f64::max));
     let larger = larger(rows);
     let shown: Vec<String> =
-        larger.iter().take(20).map(|row| format!("{} {:.3}", row.name, row.size.unwrap_or(1.0))).collect();
+        larger.iter().take(20).map(|row| format!("{} {} {:.3}", row.area, row.name, row.size.unwrap_or(1.0))).collect();
     let mut text = format!("Compressed sizes are {low:.3} to {high:.3} of C's, {:.3} by mean", geomean(sizes()));
     let _ = write!(text, "; {} of {} rows are above 1.01", larger.len(), sizes().count());
     if shown.is_empty() { text + ".\n" } else { format!("{text}: {}.\n", shown.join("; ")) }

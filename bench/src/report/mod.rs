@@ -4,7 +4,7 @@ mod goals;
 mod markdown;
 mod page;
 
-pub(crate) use markdown::{markdown, put_into};
+pub(crate) use markdown::{markdown, put_into, replace};
 pub(crate) use page::page;
 
 use crate::rows::Row;

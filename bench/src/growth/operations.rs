@@ -1,0 +1,180 @@
+//! What is done to frames of different numbers of chunks. Each operation runs in a process of its own, so that the most memory
+//! that process had is what the operation took.
+
+use crate::data::formula;
+use blosc_oxide::{Codec, Compressor, Durability, Frame, FrameOptions, Options, Threads};
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Short chunks: ten million of them are 2 GB. What grows is what there is for each chunk, whatever it holds.
+const CHUNK_LEN: usize = 256;
+/// How many different chunks there are.
+const KINDS: usize = 251;
+const TYPESIZE: usize = 4;
+/// How many items a slice has: some chunks.
+const SLICE: u64 = 1000;
+/// An operation is repeated for so long, and the fastest run counts: nothing but the machine makes one slower.
+const BUDGET: Duration = Duration::from_millis(300);
+const MAX_RUNS: usize = 101;
+/// What is cut off the end of a frame, so that `repair` has to look for its chunks: the trailer.
+const CUT: u64 = 20;
+
+/// What an operation took.
+pub(crate) struct Cost {
+    pub(crate) seconds: f64,
+    /// The most memory that the process had, above what it had before. `None` where the system does not tell.
+    pub(crate) memory: Option<u64>,
+}
+
+type Operation = (&'static str, fn(&Path, usize) -> Cost);
+
+/// All operations in the order in which they can be done to one file: the first writes it, the last damages it.
+pub(crate) const OPERATIONS: [Operation; 7] = [
+    ("write", write),
+    ("open", open),
+    ("slice", slice),
+    ("verify", verify),
+    ("append", append),
+    ("commit", commit),
+    ("repair", repair),
+];
+
+fn chunk_options() -> Options {
+    Options::new(TYPESIZE).codec(Codec::Lz4).threads(Threads::serial())
+}
+
+fn options() -> FrameOptions {
+    FrameOptions::new(chunk_options()).durability(Durability::None)
+}
+
+/// Chunks of different lengths, over and over: an index of chunks that are all alike would compress to nothing.
+fn chunks() -> impl Iterator<Item = Vec<u8>> + Clone {
+    let mut compressor = Compressor::new(chunk_options()).expect("good options");
+    let walk = formula::walk(KINDS * CHUNK_LEN).bytes;
+    let kinds = walk.chunks(CHUNK_LEN).enumerate().map(|(number, data)| {
+        let mut data = data.to_vec();
+        data[number * 97 % CHUNK_LEN..].fill(0);
+        compressor.compress(&data).expect("a short buffer")
+    });
+    kinds.collect::<Vec<_>>().into_iter().cycle()
+}
+
+fn readable(path: &Path) -> Frame {
+    Frame::open_with(path, options()).expect("a good frame")
+}
+
+fn writable(path: &Path) -> Frame {
+    Frame::open_writable_with(path, options()).expect("a good frame")
+}
+
+/// Runs `action`, which times what counts of it, over and over.
+fn repeated(mut action: impl FnMut() -> Duration) -> Cost {
+    let before = memory("VmRSS");
+    let (start, mut times) = (Instant::now(), Vec::new());
+    while times.is_empty() || (start.elapsed() < BUDGET && times.len() < MAX_RUNS) {
+        times.push(action());
+    }
+    let memory = memory("VmHWM").zip(before).map(|(most, before)| most.saturating_sub(before));
+    Cost { seconds: times.into_iter().min().unwrap_or_default().as_secs_f64(), memory }
+}
+
+fn timed<T>(action: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    let result = action();
+    let elapsed = start.elapsed();
+    drop(result);
+    elapsed
+}
+
+/// A figure of this process that Linux tells, in bytes.
+fn memory(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib << 10)
+}
+
+/// All chunks and one commit.
+fn write(path: &Path, nchunks: usize) -> Cost {
+    let chunks = chunks();
+    repeated(|| {
+        if path.exists() {
+            std::fs::remove_file(path).expect("an old file that can be removed");
+        }
+        timed(|| {
+            let mut frame = Frame::create(path, options()).expect("a new frame");
+            chunks.clone().take(nchunks).for_each(|chunk| frame.append_chunk(&chunk).expect("a good chunk"));
+            frame.commit().expect("room on the disk");
+        })
+    })
+}
+
+fn open(path: &Path, _: usize) -> Cost {
+    repeated(|| timed(|| readable(path)))
+}
+
+/// Some items from the middle of an open frame.
+fn slice(path: &Path, nchunks: usize) -> Cost {
+    let frame = readable(path);
+    let nitems = (nchunks * (CHUNK_LEN / TYPESIZE)) as u64;
+    let start = nitems.saturating_sub(SLICE) / 2;
+    let range = start..(start + SLICE).min(nitems);
+    repeated(|| timed(|| frame.items(range.clone()).expect("a good frame")))
+}
+
+fn verify(path: &Path, _: usize) -> Cost {
+    let mut frame = readable(path);
+    repeated(|| timed(|| assert!(frame.verify().expect("a good frame").is_good())))
+}
+
+/// One more chunk, without the commit.
+fn append(path: &Path, _: usize) -> Cost {
+    let (mut frame, mut chunks) = (writable(path), chunks());
+    let cost = repeated(|| {
+        let chunk = chunks.next().expect("it goes on for ever");
+        timed(|| frame.append_chunk(&chunk).expect("a good chunk"))
+    });
+    frame.commit().expect("room on the disk");
+    cost
+}
+
+/// The commit of one more chunk.
+fn commit(path: &Path, _: usize) -> Cost {
+    let (mut frame, mut chunks) = (writable(path), chunks());
+    repeated(|| {
+        frame.append_chunk(&chunks.next().expect("it goes on for ever")).expect("a good chunk");
+        timed(|| frame.commit().expect("room on the disk"))
+    })
+}
+
+/// A frame that has lost its end: its chunks are looked for, and written to a new frame.
+fn repair(path: &Path, nchunks: usize) -> Cost {
+    let file = OpenOptions::new().write(true).open(path).expect("a frame");
+    let len = file.metadata().expect("a file").len();
+    file.set_len(len - CUT).expect("a file that can be cut");
+    let repaired = path.with_extension("repaired");
+    let cost = repeated(|| {
+        if repaired.exists() {
+            std::fs::remove_file(&repaired).expect("an old file that can be removed");
+        }
+        timed(|| {
+            let repair = Frame::repair_path(path, options()).expect("a file that can be read");
+            Frame::build(&repaired, repair.frame_options(), |target| repair.write_to(target)).expect("room on the disk")
+        })
+    });
+    assert!(readable(&repaired).nchunks() >= nchunks, "chunks are lost");
+    std::fs::remove_file(repaired).expect("a file that was just written");
+    cost
+}
+
+/// Runs one operation; the frame is in `directory`.
+pub(crate) fn run(name: &str, nchunks: usize, directory: &Path) -> Result<Cost, String> {
+    let operation = OPERATIONS.iter().find(|(known, _)| *known == name);
+    let (_, operation) = operation.ok_or_else(|| format!("{name} is no operation"))?;
+    Ok(operation(&path(directory), nchunks))
+}
+
+/// Where the frame is.
+pub(crate) fn path(directory: &Path) -> PathBuf {
+    directory.join("growth.b2frame")
+}
