@@ -2,7 +2,7 @@
 
 use blosc_oxide::{
     ArrayOptions, Chunk, Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Fill, Filter, Format, Frame,
-    FrameOptions, Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special,
+    FrameOptions, Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special, decompress,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -184,4 +184,35 @@ fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
     let header = *Chunk::parse(&chunk).unwrap().header();
     assert_eq!(header.pipeline().filters().last(), Some(Filter::ByteDelta(4)));
     assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), data);
+}
+
+/// A frame of items of `typesize` bytes, in chunks of 24 bytes that the index alone says are NaNs; the last one has 18.
+fn frame_of_nans(typesize: u32) -> Vec<u8> {
+    let options = FrameOptions::new(Options::new(4)).checksums(false);
+    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    frame.fill(Special::NaN, 72, 24).unwrap();
+    let mut bytes = frame.to_bytes().unwrap();
+    bytes[48..52].copy_from_slice(&typesize.to_be_bytes());
+    bytes[30..38].copy_from_slice(&66_u64.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn nans_of_items_that_have_none_stay_what_they_are() {
+    let nan = [0, 0, 0, 0, 0, 0, 0xf8, 0x7f];
+    let mut expected: Vec<u8> = [nan; 9].concat();
+    expected.truncate(66);
+    for typesize in [1, 2, 3, 6, 16] {
+        let mut frame = Frame::from_bytes(frame_of_nans(typesize)).unwrap();
+        assert_eq!(frame.bytes(0..66).unwrap(), expected, "{typesize}");
+        assert_eq!(decompress(&frame.chunk(2).unwrap()).unwrap(), expected[48..], "{typesize}: a chunk by itself");
+        assert_eq!(frame.copy(Options::new(1)).unwrap().bytes(0..66).unwrap(), expected, "{typesize}: a copy");
+        // A chunk of another size, so that each has to carry its own.
+        frame.append(&[7; 48]).unwrap();
+        frame.commit().unwrap();
+        assert_eq!(frame.bytes(0..66).unwrap(), expected, "{typesize}: after an append");
+        let again = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+        assert_eq!(again.bytes(0..66).unwrap(), expected, "{typesize}: opened again");
+        assert_eq!(again.bytes(66..114).unwrap(), [7; 48]);
+    }
 }

@@ -36,6 +36,6 @@ pub use options::{Format, Options, SplitMode};
 pub use plugins::Plugins;
 pub(crate) use ragged::modernised;
 pub(crate) use raw::raw_chunk;
-pub(crate) use special::fill_special;
 pub use special::{fill_chunk, special_chunk};
+pub(crate) use special::{fill_special, special_width};
 pub use view::{BlockInfo, Chunk};

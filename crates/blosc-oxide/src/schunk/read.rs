@@ -3,7 +3,10 @@
 use super::state::ChunkSize;
 use super::store::Slot;
 use super::{Compared, Reader, SuperChunk};
-use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_chunk, fill_special, modernised, special_chunk};
+use crate::chunk::{
+    Chunk, Compressor, Decompressor, Header, Special, fetch, fill_chunk, fill_special, modernised, special_chunk,
+    special_width,
+};
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,7 +30,15 @@ impl SuperChunk {
         self.check_index(index)?;
         match self.store.slot(index)? {
             Slot::Special(special) => {
-                special_chunk(special, self.chunk_nbytes(index)?, &self.options).map_err(at_chunk(index))
+                let nbytes = self.chunk_nbytes(index)?;
+                let is_chunk = nbytes.is_multiple_of(special_width(special, self.typesize()))
+                    && (special != Special::NaN || matches!(self.typesize(), 4 | 8));
+                let chunk = if is_chunk {
+                    special_chunk(special, nbytes, &self.options)
+                } else {
+                    self.explicit_special(special, nbytes)
+                };
+                chunk.map_err(at_chunk(index))
             }
             Slot::Stored => {
                 let mut bytes = Vec::new();
@@ -446,10 +457,16 @@ impl SuperChunk {
 
     /// A chunk of a special value that carries its own length.
     pub(super) fn explicit_special(&self, special: Special, nbytes: usize) -> Result<Vec<u8>> {
-        let mut value = vec![0; self.typesize().min(nbytes)];
-        if !nbytes.is_multiple_of(value.len()) {
-            value.truncate(1);
+        let width = special_width(special, self.typesize());
+        let is_cut = !nbytes.is_multiple_of(width);
+        if is_cut && special == Special::NaN {
+            // There is no value that is repeated a whole number of times.
+            self.limits.check("the data of a chunk", nbytes)?;
+            let mut data = vec![0; nbytes];
+            fill_special(special, self.typesize(), 0, &mut data);
+            return Compressor::new(self.options.clone())?.compress(&data);
         }
+        let mut value = vec![0; if is_cut { 1 } else { width }];
         fill_special(special, self.typesize(), 0, &mut value);
         fill_chunk(&value, nbytes, &self.options)
     }
