@@ -8,7 +8,7 @@ use crate::size;
 use crate::source::{Opening, Source};
 use crate::store;
 use crate::terminal;
-use blosc_oxide::{Directory, FileDirectory, ReadAt, Storage};
+use blosc_oxide::{Directory, DirectoryReader, FileDirectory, ReadAt, Storage, WriteRight};
 use std::fs::Metadata;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -198,6 +198,18 @@ impl<D: Directory> Directory for Counted<D> {
         self.inner.create(name)
     }
 
+    fn create_new(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+        self.inner.create_new(name)
+    }
+
+    fn own(&self, name: &str) -> io::Result<Option<WriteRight>> {
+        self.inner.own(name)
+    }
+
+    fn reader(&self) -> io::Result<Box<dyn DirectoryReader>> {
+        self.inner.reader()
+    }
+
     fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
         self.inner.keep_permissions_of(name)
     }
@@ -208,6 +220,10 @@ impl<D: Directory> Directory for Counted<D> {
 
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         self.inner.rename(from, to)
+    }
+
+    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+        self.inner.exchange(one, other)
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
@@ -245,6 +261,10 @@ impl<S: Storage> Storage for Moved<S> {
 
     fn sync(&mut self) -> io::Result<()> {
         self.0.inner.sync()
+    }
+
+    fn own(&self) -> io::Result<Option<WriteRight>> {
+        self.0.inner.own()
     }
 }
 

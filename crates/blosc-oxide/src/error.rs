@@ -24,8 +24,10 @@ pub enum ErrorKind {
     ChecksumMismatch,
     /// The output buffer is shorter than the result.
     OutputTooSmall,
-    /// Another process holds the lock, or has changed what it protects.
+    /// Another handle or process has the lock, or the right to write.
     Locked,
+    /// Another handle or process has committed something else since what is here was read or changed.
+    Conflict,
     /// An earlier failed write has made this handle unusable.
     Poisoned,
     /// The operating system reported an error.

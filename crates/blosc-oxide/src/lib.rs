@@ -108,7 +108,10 @@ pub use packed::{
     PackedWriter,
 };
 pub use schunk::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
-pub use storage::{Directory, Durability, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt, Storage};
+pub use storage::{
+    Directory, DirectoryReader, Durability, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt,
+    Storage, WriteRight,
+};
 
 /// Compresses `data` into a chunk.
 ///

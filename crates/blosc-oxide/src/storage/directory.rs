@@ -1,11 +1,13 @@
 //! Directories of named storages, which sparse frames are kept in.
 
-use super::plain::PlainDirectory;
-use super::{FileStorage, MemoryStorage, ReadAt, Storage};
+use super::plain::{PlainDirectory, PlainReader};
+use super::rights::UnseenReader;
+use super::{DirectoryReader, FileStorage, MemoryStorage, ReadAt, Storage, WriteRight};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Named storages side by side.
@@ -28,6 +30,36 @@ pub trait Directory: Send + Sync {
     /// What the operating system reports.
     fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>>;
 
+    /// Makes an empty one where there is none.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is one, or anything else that has the name; else what the operating system reports.
+    fn create_new(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+        match self.open(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.create(name),
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
+            _ => Err(io::ErrorKind::AlreadyExists.into()),
+        }
+    }
+
+    /// Gets the right to replace the one that has this name now, which nobody else has before it is dropped; `None` if
+    /// somebody has it. Where nothing can be locked, everybody gets it.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not there; else what the operating system reports.
+    fn own(&self, _name: &str) -> io::Result<Option<WriteRight>> {
+        Ok(Some(WriteRight::unguarded()))
+    }
+
+    /// Lets others see that the directory is read, so that they do not remove what may still be needed. Where that is not
+    /// possible, none of them may ever believe that it is the only one.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn reader(&self) -> io::Result<Box<dyn DirectoryReader>> {
+        Ok(Box::new(UnseenReader))
+    }
+
     /// Gives those that are created from now on the permissions of this one, where there are any.
     ///
     /// # Errors
@@ -47,6 +79,14 @@ pub trait Directory: Send + Sync {
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Lets two that are there change names, in one step.
+    ///
+    /// # Errors
+    /// `Unsupported` where this cannot be done; `NotFound` if one is not there; else what the operating system reports.
+    fn exchange(&mut self, _one: &str, _other: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// The names of all.
     ///
@@ -98,6 +138,18 @@ impl Directory for FileDirectory {
         Ok(Box::new(FileStorage::from(self.0.create(name)?)))
     }
 
+    fn create_new(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+        Ok(Box::new(FileStorage::from(self.0.create_new(name)?)))
+    }
+
+    fn own(&self, name: &str) -> io::Result<Option<WriteRight>> {
+        self.0.own(name)
+    }
+
+    fn reader(&self) -> io::Result<Box<dyn DirectoryReader>> {
+        Ok(Box::new(self.0.reader()?))
+    }
+
     fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
         self.0.keep_permissions_of(name)
     }
@@ -110,6 +162,10 @@ impl Directory for FileDirectory {
         self.0.rename(from, to)
     }
 
+    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+        self.0.exchange(one, other)
+    }
+
     fn names(&self) -> io::Result<Vec<String>> {
         self.0.names()
     }
@@ -119,14 +175,48 @@ impl Directory for FileDirectory {
     }
 }
 
+impl DirectoryReader for PlainReader {
+    fn is_only(&self) -> bool {
+        Self::is_only(self)
+    }
+}
+
 /// A directory in memory. Clones share what is in it.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryDirectory {
     files: Arc<Mutex<BTreeMap<String, SharedMemory>>>,
+    readers: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct SharedMemory(Arc<Mutex<MemoryStorage>>);
+struct SharedMemory {
+    bytes: Arc<Mutex<MemoryStorage>>,
+    is_owned: Arc<AtomicBool>,
+}
+
+/// The right to replace a file in memory.
+struct OwnedMemory(Arc<AtomicBool>);
+
+impl Drop for OwnedMemory {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+/// A reader of a directory in memory, one of so many.
+struct MemoryReader(Arc<AtomicUsize>);
+
+impl DirectoryReader for MemoryReader {
+    fn is_only(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 1
+    }
+}
+
+impl Drop for MemoryReader {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
 
 impl MemoryDirectory {
     /// An empty one.
@@ -159,6 +249,16 @@ impl Directory for MemoryDirectory {
         Ok(Box::new(file))
     }
 
+    fn own(&self, name: &str) -> io::Result<Option<WriteRight>> {
+        let is_owned = self.find(name)?.is_owned;
+        Ok((!is_owned.swap(true, Ordering::AcqRel)).then(|| WriteRight::new(OwnedMemory(is_owned))))
+    }
+
+    fn reader(&self) -> io::Result<Box<dyn DirectoryReader>> {
+        self.readers.fetch_add(1, Ordering::AcqRel);
+        Ok(Box::new(MemoryReader(Arc::clone(&self.readers))))
+    }
+
     fn remove(&mut self, name: &str) -> io::Result<()> {
         let removed = self.with_files(|files| files.remove(name));
         removed.map(|_| ()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
@@ -172,6 +272,12 @@ impl Directory for MemoryDirectory {
         })
     }
 
+    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+        let (first, second) = (self.find(one)?, self.find(other)?);
+        self.with_files(|files| files.extend([(one.to_owned(), second), (other.to_owned(), first)]));
+        Ok(())
+    }
+
     fn names(&self) -> io::Result<Vec<String>> {
         Ok(self.with_files(|files| files.keys().cloned().collect()))
     }
@@ -183,7 +289,7 @@ impl Directory for MemoryDirectory {
 
 impl SharedMemory {
     fn with<T>(&self, action: impl FnOnce(&mut MemoryStorage) -> T) -> T {
-        action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        action(&mut self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

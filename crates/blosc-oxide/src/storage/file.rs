@@ -1,6 +1,6 @@
 //! Bytes in a file, with positioned reads and writes.
 
-use super::{ReadAt, Storage, plain};
+use super::{ReadAt, Storage, WriteRight, plain};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
@@ -114,5 +114,9 @@ impl Storage for FileStorage {
 
     fn sync(&mut self) -> io::Result<()> {
         self.file.sync_all()
+    }
+
+    fn own(&self) -> io::Result<Option<WriteRight>> {
+        plain::own(self.file.try_clone()?)
     }
 }

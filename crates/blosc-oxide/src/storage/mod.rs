@@ -8,12 +8,14 @@ mod durability;
 mod file;
 mod memory;
 mod plain;
+mod rights;
 
 pub use directory::{Directory, FileDirectory, MemoryDirectory};
 pub use durability::Durability;
 pub use file::FileStorage;
 pub use memory::MemoryStorage;
 pub(crate) use plain::open_sidecar;
+pub use rights::{DirectoryReader, WriteRight};
 
 use crate::error::{Result, error};
 use std::io;
@@ -62,6 +64,15 @@ pub trait Storage: ReadAt {
     /// # Errors
     /// What the operating system reports.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Gets the right to change the bytes, which nobody else has before it is dropped; `None` if somebody has it. Where
+    /// nothing can be locked, everybody gets it.
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    fn own(&self) -> io::Result<Option<WriteRight>> {
+        Ok(Some(WriteRight::unguarded()))
+    }
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
@@ -106,6 +117,10 @@ impl<T: Storage + ?Sized> Storage for &mut T {
     fn sync(&mut self) -> io::Result<()> {
         (**self).sync()
     }
+
+    fn own(&self) -> io::Result<Option<WriteRight>> {
+        (**self).own()
+    }
 }
 
 impl<T: Storage + ?Sized> Storage for Box<T> {
@@ -119,6 +134,10 @@ impl<T: Storage + ?Sized> Storage for Box<T> {
 
     fn sync(&mut self) -> io::Result<()> {
         (**self).sync()
+    }
+
+    fn own(&self) -> io::Result<Option<WriteRight>> {
+        (**self).own()
     }
 }
 

@@ -7,11 +7,11 @@ use std::path::Path;
 #[cfg(not(unix))]
 pub(crate) use portable::open_sidecar;
 #[cfg(not(unix))]
-pub(super) use portable::{PlainDirectory, open};
+pub(super) use portable::{PlainDirectory, PlainReader, open, own};
 #[cfg(unix)]
 pub(crate) use unix::open_sidecar;
 #[cfg(unix)]
-pub(super) use unix::{PlainDirectory, open};
+pub(super) use unix::{PlainDirectory, PlainReader, open, own};
 
 fn refused(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, only regular files are opened here"))
@@ -28,14 +28,17 @@ fn checked(name: &str) -> io::Result<&str> {
 #[cfg(unix)]
 mod unix {
     use super::{File, OpenOptions, Path, checked, io, refused};
+    use crate::storage::WriteRight;
     use rustix::fs::{
-        AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, openat, renameat, statat, unlinkat,
+        AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat, fchmod, flock, fstat, openat, renameat,
+        statat, unlinkat,
     };
     use rustix::io::Errno;
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
     use std::path::PathBuf;
     use std::sync::{Arc, OnceLock};
+    use std::time::Duration;
 
     /// No link is followed, and opening a pipe does not wait for its other end.
     const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
@@ -51,6 +54,30 @@ mod unix {
             () if kind.is_fifo() => Err(refused("a pipe")),
             () if kind.is_dir() => Err(Errno::ISDIR.into()),
             () => Err(refused("a device")),
+        }
+    }
+
+    /// How often a reader asks again while somebody looks for readers, and how long it waits.
+    const PATIENCE: u32 = 50;
+    const PAUSE: Duration = Duration::from_millis(1);
+
+    /// Unlocks when it is dropped, also if the file is open elsewhere.
+    struct LockedFile(File);
+
+    impl Drop for LockedFile {
+        fn drop(&mut self) {
+            // It cannot fail for a file that is open.
+            let _ = self.0.unlock();
+        }
+    }
+
+    /// The right to write to a file; `None` if somebody has it. Locks are of the handle, not of the process.
+    pub(in super::super) fn own(file: File) -> io::Result<Option<WriteRight>> {
+        match file.try_lock() {
+            Ok(()) => Ok(Some(WriteRight::new(LockedFile(file)))),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            // There are no locks here.
+            Err(std::fs::TryLockError::Error(_)) => Ok(Some(WriteRight::unguarded())),
         }
     }
 
@@ -124,6 +151,20 @@ mod unix {
         mode: Option<Mode>,
     }
 
+    /// A shared lock of a directory.
+    #[derive(Debug)]
+    pub(in super::super) struct PlainReader(OwnedFd);
+
+    impl PlainReader {
+        /// Whether nobody else has one: the lock is made an exclusive one for a moment.
+        pub(in super::super) fn is_only(&self) -> bool {
+            let is_only = flock(&self.0, FlockOperation::NonBlockingLockExclusive).is_ok();
+            // It may be without a lock now, so that others would not see it.
+            let _ = flock(&self.0, FlockOperation::NonBlockingLockShared);
+            is_only
+        }
+    }
+
     impl PlainDirectory {
         pub(in super::super) fn new(path: &Path) -> Self {
             Self { path: path.to_owned(), handle: Arc::default(), mode: None }
@@ -156,6 +197,37 @@ mod unix {
             }
         }
 
+        /// Makes a file that must not be there yet, not even as a link.
+        pub(in super::super) fn create_new(&self, name: &str) -> io::Result<File> {
+            create_plain(self.handle()?, checked(name)?, self.mode)
+        }
+
+        /// The right to write to the file that has this name now; `None` if somebody has it.
+        pub(in super::super) fn own(&self, name: &str) -> io::Result<Option<WriteRight>> {
+            let file = self.open(name)?;
+            let opened = fstat(&file)?;
+            let right = own(file)?;
+            let named = statat(self.handle()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            // Who had the right until now has put another file there.
+            let is_replaced = (named.st_dev, named.st_ino) != (opened.st_dev, opened.st_ino);
+            Ok(right.filter(|_| !is_replaced))
+        }
+
+        /// Lets others see that the directory is read.
+        pub(in super::super) fn reader(&self) -> io::Result<PlainReader> {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            // Locks belong to a handle, and that of the directory may be shared.
+            let handle = openat(self.handle()?, ".", flags, Mode::empty())?;
+            for _ in 0..PATIENCE {
+                match flock(&handle, FlockOperation::NonBlockingLockShared) {
+                    Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
+                    // Where there are no locks, nobody sees it.
+                    _ => break,
+                }
+            }
+            Ok(PlainReader(handle))
+        }
+
         pub(in super::super) fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
             let stat = statat(self.handle()?, checked(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
             self.mode = Some(permissions(&stat));
@@ -169,6 +241,24 @@ mod unix {
         pub(in super::super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
             let directory = self.handle()?;
             Ok(renameat(directory, checked(from)?, directory, checked(to)?)?)
+        }
+
+        /// Lets two files change names; `Unsupported` where the system or the file system cannot.
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        pub(in super::super) fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
+            use rustix::fs::{RenameFlags, renameat_with};
+            let directory = self.handle()?;
+            let (one, other) = (checked(one)?, checked(other)?);
+            renameat_with(directory, one, directory, other, RenameFlags::EXCHANGE).map_err(|error| match error {
+                Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => io::ErrorKind::Unsupported.into(),
+                error => error.into(),
+            })
+        }
+
+        #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+        #[expect(clippy::unused_self, reason = "the same call on every system")]
+        pub(in super::super) fn exchange(&self, _one: &str, _other: &str) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
         }
 
         pub(in super::super) fn names(&self) -> io::Result<Vec<String>> {
@@ -194,6 +284,7 @@ mod unix {
 #[cfg(not(unix))]
 mod portable {
     use super::{File, OpenOptions, Path, checked, io, refused};
+    use crate::storage::WriteRight;
     use std::fs;
     use std::path::PathBuf;
 
@@ -218,6 +309,23 @@ mod portable {
             Ok(metadata) if !metadata.is_file() => Err(refused("a link or a directory")),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
+        }
+    }
+
+    /// Locks keep this process itself from reading and writing here, so that there are none.
+    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+    pub(in super::super) fn own(_file: File) -> io::Result<Option<WriteRight>> {
+        Ok(Some(WriteRight::unguarded()))
+    }
+
+    /// A reader that nobody sees.
+    #[derive(Debug)]
+    pub(in super::super) struct PlainReader;
+
+    impl PlainReader {
+        #[expect(clippy::unused_self, reason = "elsewhere it has a lock")]
+        pub(in super::super) fn is_only(&self) -> bool {
+            false
         }
     }
 
@@ -256,6 +364,19 @@ mod portable {
             }
         }
 
+        pub(in super::super) fn create_new(&self, name: &str) -> io::Result<File> {
+            OpenOptions::new().read(true).write(true).create_new(true).open(self.path(name)?)
+        }
+
+        pub(in super::super) fn own(&self, name: &str) -> io::Result<Option<WriteRight>> {
+            own(self.open(name)?)
+        }
+
+        #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "nobody sees it")]
+        pub(in super::super) fn reader(&self) -> io::Result<PlainReader> {
+            Ok(PlainReader)
+        }
+
         #[expect(clippy::unused_self, reason = "permissions are those of the directory here")]
         pub(in super::super) fn keep_permissions_of(&mut self, _name: &str) -> io::Result<()> {
             Ok(())
@@ -267,6 +388,11 @@ mod portable {
 
         pub(in super::super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
             fs::rename(self.path(from)?, self.path(to)?)
+        }
+
+        #[expect(clippy::unused_self, reason = "the same call on every system")]
+        pub(in super::super) fn exchange(&self, _one: &str, _other: &str) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
         }
 
         pub(in super::super) fn names(&self) -> io::Result<Vec<String>> {

@@ -1,7 +1,8 @@
 //! The simulated disk as the storage of a frame.
 
 use blosc_oxide::{
-    Directory, Durability, Frame, FrameLayout, FrameOptions, Options, Place, ReadAt, Result, Storage, Threads,
+    Directory, DirectoryReader, Durability, Frame, FrameLayout, FrameOptions, Options, Place, ReadAt, Result, Storage,
+    Threads,
 };
 use std::io;
 use testkit::storage::{Disk, DiskFile, Image};
@@ -37,6 +38,15 @@ impl Storage for OnDisk {
     }
 }
 
+/// The tests of a simulated disk have no other readers.
+struct OnlyReader;
+
+impl DirectoryReader for OnlyReader {
+    fn is_only(&self) -> bool {
+        true
+    }
+}
+
 struct DirectoryOnDisk(Disk);
 
 impl Directory for DirectoryOnDisk {
@@ -60,8 +70,16 @@ impl Directory for DirectoryOnDisk {
         self.0.rename(from, to)
     }
 
+    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+        self.0.exchange(one, other)
+    }
+
     fn names(&self) -> io::Result<Vec<String>> {
         self.0.names()
+    }
+
+    fn reader(&self) -> io::Result<Box<dyn DirectoryReader>> {
+        Ok(Box::new(OnlyReader))
     }
 
     fn sync(&mut self) -> io::Result<()> {

@@ -187,6 +187,18 @@ impl Disk {
         Ok(())
     }
 
+    /// Lets two files change names, in one step.
+    ///
+    /// # Errors
+    /// `NotFound`, or the fault.
+    pub fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
+        let mut inner = self.lock();
+        inner.enter(Need::Change)?;
+        let (first, second) = (inner.find(one)?, inner.find(other)?);
+        inner.change(Change::Exchange { one: (one.to_owned(), second), other: (other.to_owned(), first) });
+        Ok(())
+    }
+
     /// All names.
     ///
     /// # Errors

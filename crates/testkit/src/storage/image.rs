@@ -60,6 +60,13 @@ pub enum Change {
         /// The file.
         file: FileId,
     },
+    /// Two names that change places, in one step.
+    Exchange {
+        /// One name, and the file that has it from now on.
+        one: (String, FileId),
+        /// The other name, and the file that has it from now on.
+        other: (String, FileId),
+    },
 }
 
 impl Change {
@@ -67,7 +74,7 @@ impl Change {
     pub(super) fn file(&self) -> Option<FileId> {
         match self {
             Self::Write { file, .. } | Self::SetLen { file, .. } | Self::Grow { file, .. } => Some(*file),
-            Self::Create { .. } | Self::Remove { .. } | Self::Rename { .. } => None,
+            Self::Create { .. } | Self::Remove { .. } | Self::Rename { .. } | Self::Exchange { .. } => None,
         }
     }
 }
@@ -142,6 +149,9 @@ impl Image {
                     self.names.remove(from);
                 }
                 self.names.insert(to.clone(), *file);
+            }
+            Change::Exchange { one, other } => {
+                self.names.extend([one.clone(), other.clone()]);
             }
         }
     }
