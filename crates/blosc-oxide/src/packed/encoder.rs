@@ -32,6 +32,11 @@ impl Encoder {
         self.reference = Some(Reference::new(data));
     }
 
+    /// There is no reference any more.
+    pub(super) fn forget_reference(&mut self) {
+        self.reference = None;
+    }
+
     /// The chunk of a reference.
     pub(super) fn reference_chunk(&self, data: &[u8]) -> Result<Vec<u8>> {
         self.options.reference_compressor()?.compress(data)

@@ -102,7 +102,8 @@ impl<S: Storage> PackedWriter<S> {
             encoder.set_reference(reference);
         }
         let (header, offsets) = packed.into_parts();
-        Ok(Self { assembly: Assembly::resume(storage, header, offsets), encoder, waiting: BTreeMap::new() })
+        let assembly = Assembly::resume(storage, header, offsets, limits)?;
+        Ok(Self { assembly, encoder, waiting: BTreeMap::new() })
     }
 
     /// Sets what a commit survives.
@@ -122,8 +123,27 @@ impl<S: Storage> PackedWriter<S> {
     ///
     /// # Errors
     /// `InvalidArgument` if the data is too long for a chunk, `Io` if the storage cannot be written, `Poisoned` after
-    /// that.
+    /// that. `Locked` if another handle or process is changing the super-chunk, `Conflict` if one has made another of it.
+    /// Nothing has been appended then.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
+        if self.assembly.begin()?
+            && self.encoder.lacks_reference()
+            && let Some(reference) = self.assembly.special(PackedSpecial::Filters)?
+        {
+            self.encoder.set_reference(reference);
+        }
+        let (mark, lacks_reference) = (self.assembly.mark(), self.encoder.lacks_reference());
+        let waiting = self.waiting.clone();
+        self.append_chunk(data).inspect_err(|_| {
+            self.assembly.go_back(mark);
+            self.waiting = waiting;
+            if lacks_reference {
+                self.encoder.forget_reference();
+            }
+        })
+    }
+
+    fn append_chunk(&mut self, data: &[u8]) -> Result<()> {
         if self.encoder.lacks_reference() {
             self.assembly.put_special(PackedSpecial::Filters, &self.encoder.reference_chunk(data)?)?;
             self.encoder.set_reference(data.to_vec());
@@ -136,7 +156,8 @@ impl<S: Storage> PackedWriter<S> {
     /// Publishes everything that was appended.
     ///
     /// # Errors
-    /// `Io` if the storage cannot be written, `Poisoned` after that.
+    /// `Io` if the storage cannot be written, `Poisoned` after that. `Conflict` if somebody else has changed the super-chunk
+    /// since the changes here began; nothing is written then.
     pub fn commit(&mut self) -> Result<()> {
         self.put_waiting()?;
         self.assembly.commit()
