@@ -1,4 +1,4 @@
-//! Frames that are changed in place: by one process at a time, and all or nothing.
+//! Files that are changed in place: by one process at a time, and all or nothing.
 
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
@@ -14,8 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Makes `edit` of the frame at `path`: all that it does counts, or nothing if it fails.
 pub(crate) fn change<T>(path: &Path, global: &Global, edit: impl FnOnce(&mut Frame) -> Outcome<T>) -> Outcome<T> {
-    let (frame, _alone) = open(path, global)?;
-    settle(frame, edit)
+    settle(open(path, global)?, edit)
 }
 
 /// The same, and what is moved inside the frame is counted; not so where programs lock it, because that takes a path.
@@ -28,9 +27,10 @@ pub(crate) fn change_shown<T>(
     if path.is_dir() || lock_file(path).exists() {
         return change(path, global, edit);
     }
-    let _alone = Alone::at(path)?;
     let storage = progress.moving(FileStorage::open_writable(path)?);
-    settle(Frame::open_in(storage, Opening::new(global).frame_options())?, edit)
+    let mut frame = Frame::open_in(storage, Opening::new(global).frame_options())?;
+    frame.lock()?;
+    settle(frame, edit)
 }
 
 /// Commits what `edit` does, or gives it up if it fails.
@@ -43,28 +43,29 @@ fn settle<T>(mut frame: Frame, edit: impl FnOnce(&mut Frame) -> Outcome<T>) -> O
     result
 }
 
-/// Opens the frame at `path` to be changed, while no other process of this kind does.
-pub(crate) fn open(path: &Path, global: &Global) -> Outcome<(Frame, Alone)> {
-    let alone = Alone::at(path)?;
+/// Opens the frame at `path` to be changed, which nobody else can do before it is committed.
+pub(crate) fn open(path: &Path, global: &Global) -> Outcome<Frame> {
     let mut options = Opening::new(global).frame_options();
     // The file is left by programs that lock the frame; where there is none, nobody does.
     if lock_file(path).exists() {
         options = options.locking(true).lock_timeout(PATIENCE);
     }
-    Ok((Frame::open_writable_with(path, options)?, alone))
+    let mut frame = Frame::open_writable_with(path, options)?;
+    frame.lock()?;
+    Ok(frame)
 }
 
 /// The file that programs lock which change a sparse frame; in it, and left there.
 pub(crate) const LOCK_NAME: &str = ".b2lock";
 
-/// As long as it lives, no other process has one for the same file.
+/// As long as it lives, no other process has one for the same Bloscpack file. Other formats see to it themselves.
 pub(crate) struct Alone {
     /// `None` where files cannot be locked.
     _file: Option<File>,
 }
 
 impl Alone {
-    /// Gets hold of the file or directory at `path`.
+    /// Gets hold of the file at `path`.
     pub(crate) fn at(path: &Path) -> Outcome<Self> {
         // Elsewhere a lock keeps this process itself from writing, too.
         if !cfg!(unix) {

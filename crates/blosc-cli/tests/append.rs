@@ -135,3 +135,108 @@ fn a_failed_append_changes_nothing() {
         assert_eq!(good(["cat", target.to_str().unwrap()]), [ramp(10_000), ramp(10_000)].concat(), "{name}");
     }
 }
+
+/// Runs the command with a limit on the size of files, in blocks of 512 or 1024 bytes as the shell counts them.
+#[cfg(unix)]
+fn run_limited(scratch: &Scratch, blocks: u64, arguments: &[&str]) -> std::process::Output {
+    Command::new("sh")
+        .args(["-c", "ulimit -f \"$0\" && exec \"$@\"", &blocks.to_string(), BLOSC])
+        .args(arguments)
+        .current_dir(&scratch.0)
+        .output()
+        .unwrap()
+}
+
+/// A limit on the size of a file takes the place of a full disk.
+#[cfg(unix)]
+#[test]
+fn an_append_that_finds_no_room_gives_back_what_it_has_taken() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &noise(1 << 20));
+    scratch.write("more.bin", &noise(8 << 20));
+    scratch.write("small.bin", &noise(1000));
+    for name in ["out.b2frame", "out.b2nd", "out.b2packed"] {
+        assert!(run(&scratch, &["c", "data.bin", name, "--chunk-size", "256K"]).status.success());
+        let before = fs::metadata(scratch.join(name)).unwrap().len();
+        let line = assert_fails(&run_limited(&scratch, 6 << 10, &["append", name, "more.bin"]), 2, name);
+        assert!(line.contains("too large") || line.contains("File"), "{line}");
+        assert_eq!(fs::metadata(scratch.join(name)).unwrap().len(), before, "{name}: its space is not given back");
+        assert!(run_limited(&scratch, 6 << 10, &["append", name, "small.bin"]).status.success(), "{name}");
+        if name != "out.b2packed" {
+            assert!(run_limited(&scratch, 6 << 10, &["compact", name]).status.success(), "{name}");
+        }
+        let expected = [noise(1 << 20), noise(1000)].concat();
+        assert!(run(&scratch, &["cat", name]).stdout == expected, "{name}");
+    }
+}
+
+/// Appends to a sparse frame fill up its last chunk, whose file is then another one.
+#[cfg(unix)]
+#[test]
+fn readers_of_a_sparse_frame_see_what_was_committed_while_it_grows() {
+    const PART: usize = 3000;
+    let scratch = Scratch::new();
+    let data = noise(100 * PART);
+    scratch.write("data.bin", &data[..PART]);
+    assert!(run(&scratch, &["c", "data.bin", "out", "--format", "sframe", "--chunk-size", "16K"]).status.success());
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let reads = std::thread::scope(|scope| {
+        let reader = || {
+            let mut seen = Vec::new();
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let output = run(&scratch, &["decompress", "out", "-"]);
+                let told = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.success(), "after {seen:?}: {told}");
+                assert!(data.starts_with(&output.stdout) && output.stdout.len() % PART == 0, "{}", output.stdout.len());
+                seen.push(output.stdout.len() / PART);
+            }
+            assert!(seen.is_sorted(), "{seen:?}");
+            seen.len()
+        };
+        let readers = [scope.spawn(reader), scope.spawn(reader)];
+        for part in data.chunks(PART).skip(1) {
+            let out = scratch.join("out");
+            let appended = blosc_with_input(["append".as_ref(), out.as_os_str(), "-".as_ref()], part);
+            assert!(appended.status.success(), "{}", String::from_utf8_lossy(&appended.stderr));
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        readers.map(|reader| reader.join().unwrap())
+    });
+    assert!(reads.iter().all(|&reads| reads > 10), "{reads:?}");
+    assert!(run(&scratch, &["cat", "out"]).stdout == data);
+    assert!(run(&scratch, &["compact", "out"]).status.success());
+    assert!(run(&scratch, &["verify", "out"]).status.success());
+}
+
+#[test]
+fn two_appends_at_once_are_told_apart() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    for name in ["out.b2frame", "out.b2nd", "out.b2packed", "out.d"] {
+        let sparse: &[&str] = if name == "out.d" { &["--format", "sframe"] } else { &[] };
+        assert!(run(&scratch, &[&["c", "data.bin", name], sparse].concat()).status.success(), "{name}");
+        let mut first = Command::new(BLOSC)
+            .args(["append", name, "-"])
+            .current_dir(&scratch.0)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = first.stdin.take().unwrap();
+        input.write_all(&noise(5 << 20)).unwrap();
+        let start = Instant::now();
+        // The first one has the frame as soon as it has begun; an array is read to its end before.
+        let second = loop {
+            let second = run(&scratch, &["append", name, "data.bin"]);
+            if !second.status.success() || name == "out.b2nd" || start.elapsed() > Duration::from_secs(20) {
+                break second;
+            }
+        };
+        if name != "out.b2nd" {
+            assert!(assert_fails(&second, 2, name).contains("try again"), "{name}");
+        }
+        drop(input);
+        assert!(first.wait().unwrap().success(), "{name}");
+        let all = run(&scratch, &["cat", name]).stdout;
+        assert!(all.starts_with(&ramp(100_000)) && all.ends_with(&noise(5 << 20)), "{name}: {} bytes", all.len());
+    }
+}

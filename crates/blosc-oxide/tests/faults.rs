@@ -45,11 +45,18 @@ impl Trial {
         disk.set_fault(fault);
         let result = edit(&mut frame);
         let image = disk.image();
-        match result {
-            Ok(()) => assert!(!disk.has_failed_change(), "{place}: nobody has noticed"),
-            Err(error) => assert_eq!(error.kind(), ErrorKind::Io, "{place}: {error}"),
+        let found = self.check_content(&place, &image);
+        if result.is_ok() {
+            // Files that could not be removed are all that can be wrong then.
+            assert!(
+                !disk.has_failed_change() || self.kind.layout == FrameLayout::Sparse,
+                "{place}: nobody has noticed"
+            );
+            assert!(found == self.after, "{place}: it is not committed");
+            return;
         }
-        self.check_content(&place, &image);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Io, "{place}");
+        assert!(found == self.before, "{place}: it is committed");
         if disk.has_failed_change() {
             assert_poisoned(&place, &mut frame);
             drop(frame);
@@ -58,12 +65,13 @@ impl Trial {
         }
     }
 
-    fn check_content(&self, place: &str, image: &Image) {
+    fn check_content(&self, place: &str, image: &Image) -> Content {
         let frame = disk::open(&Disk::with_image(image.clone()), self.kind.layout);
         let mut frame = frame.unwrap_or_else(|error| panic!("{place}: opening: {error}"));
         let found = Content::of(&frame).unwrap_or_else(|error| panic!("{place}: reading: {error}"));
         assert!(found == self.before || found == self.after, "{place}: it is {found:?}");
         assert!(frame.verify().unwrap().is_good(), "{place}: damaged");
+        found
     }
 }
 
@@ -222,4 +230,54 @@ fn creation_fails(kind: Kind, fault: Fault) {
     if let Ok(frame) = disk::open(&disk, kind.layout) {
         assert_eq!((frame.nchunks(), frame.metalayers().len()), (0, 2), "{place}");
     }
+}
+
+/// A disk that is full after some more calls.
+fn full_after(image: &Image, after: usize) -> Disk {
+    let disk = Disk::with_image(image.clone());
+    disk.set_fault(Fault { after, kind: FaultKind::Full });
+    disk
+}
+
+fn len_of(image: &Image) -> usize {
+    image.iter().map(|(_, bytes)| bytes.len()).sum()
+}
+
+#[test]
+fn a_disk_that_an_append_has_filled_has_room_again() {
+    for kind in [CONTIGUOUS, SPARSE, Kind { checksums: false, ..CONTIGUOUS }] {
+        let start = kind.disk().image();
+        let before = Content::of(&disk::open(&Disk::with_image(start.clone()), kind.layout).unwrap()).unwrap();
+        for after in 0..60 {
+            let disk = full_after(&start, after);
+            let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+            let appended = (0..4).try_for_each(|seed| frame.append(&noise(seed, 600 << 10)));
+            if appended.and_then(|()| frame.commit()).is_ok() {
+                assert!(after > 20, "there is always room");
+                break;
+            }
+            assert_eq!(len_of(&disk.image()), len_of(&start), "{kind:?}, call {after}: its space is not given back");
+            drop(frame);
+            let disk = Disk::with_image(disk.image());
+            let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+            frame.append(&noise(9, CHUNK)).unwrap();
+            frame.commit().unwrap();
+            frame.compact().unwrap();
+            assert_eq!(Content::of(&frame).unwrap(), before.with_chunk(&noise(9, CHUNK)), "{kind:?}, call {after}");
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_process_has_not_committed_takes_no_space_after_the_next_change() {
+    let start = CONTIGUOUS.disk().image();
+    let disk = Disk::with_image(start.clone());
+    let mut killed = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+    (0..4).for_each(|seed| killed.append(&noise(seed, 600 << 10)).unwrap());
+    std::mem::forget(killed);
+    assert!(len_of(&disk.image()) > len_of(&start) + (1 << 20));
+    let mut frame = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+    frame.append(&noise(9, CHUNK)).unwrap();
+    frame.commit().unwrap();
+    assert!(len_of(&disk.image()) < len_of(&start) + 4 * CHUNK, "{} bytes", len_of(&disk.image()));
 }

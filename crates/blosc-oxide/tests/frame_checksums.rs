@@ -121,7 +121,7 @@ fn checksums_that_a_compaction_has_moved_are_not_damaged() {
     writer.commit().unwrap();
     writer.compact().unwrap();
     let error = reader.check_when_read().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(reader.refresh().unwrap());
     reader.check_when_read().unwrap();
     std::fs::remove_file(path).unwrap();

@@ -3,7 +3,11 @@
 
 mod common;
 
-use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout, FrameOptions, MemoryStorage, Options, ReadAt};
+use blosc_oxide::{
+    Directory, Durability, ErrorKind, FileDirectory, Frame, FrameLayout, FrameOptions, MemoryDirectory, MemoryStorage,
+    Options, ReadAt,
+};
+use common::child::Scratch;
 use common::content::{Content, noise};
 use common::disk::{self, FILE};
 use common::edits::CHUNK;
@@ -201,9 +205,70 @@ fn checksums_that_a_later_commit_has_overwritten_are_not_called_damaged() {
     assert!(found.is_good(), "{:?}", found.damage);
     assert_eq!((found.chunks, found.checksums), (10_000, 0));
     // Who wants no chunk that has not been compared does not get one.
-    assert_eq!(reader.check_when_read().unwrap_err().kind(), ErrorKind::Locked);
+    assert_eq!(reader.check_when_read().unwrap_err().kind(), ErrorKind::Conflict);
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.verify().unwrap().checksums, 10_000);
     reader.check_when_read().unwrap();
     assert!(reader.chunk(9_999).is_ok());
+}
+
+/// Replaces, removes and adds chunks, again and again, so that numbers of files would come up again.
+fn churn(frame: &mut Frame, seed: u64) {
+    frame.update(0, &noise(seed, CHUNK)).unwrap();
+    frame.delete(1).unwrap();
+    frame.append(&noise(seed + 1, CHUNK)).unwrap();
+    frame.commit().unwrap();
+}
+
+fn chunk_files(names: &[String]) -> usize {
+    names.iter().filter(|name| name.ends_with(".chunk")).count()
+}
+
+#[test]
+fn a_reader_of_a_directory_keeps_its_state_whatever_is_committed() {
+    let scratch = Scratch::new("readers-directory");
+    let path = scratch.path().join("frame");
+    let memory = MemoryDirectory::new();
+    let options = || disk::options().checksums(false).layout(FrameLayout::Sparse);
+    type Open<'a> = Box<dyn Fn(bool) -> Frame + 'a>;
+    let on_disk: Open<'_> = Box::new(|can_write| match can_write {
+        true => Frame::open_writable_with(&path, options().durability(Durability::None)).unwrap(),
+        false => Frame::open(&path).unwrap(),
+    });
+    let in_memory: Open<'_> = Box::new(|can_write| match can_write {
+        true => Frame::open_directory_writable(memory.clone(), options()).unwrap(),
+        false => Frame::open_directory(memory.clone(), options()).unwrap(),
+    });
+    let names = [
+        Box::new(|| FileDirectory::new(&path).names().unwrap()) as Box<dyn Fn() -> Vec<String> + '_>,
+        Box::new(|| memory.names().unwrap()),
+    ];
+    drop(Frame::create(&path, options()).unwrap());
+    drop(Frame::create_in_directory(memory.clone(), options()).unwrap());
+    for (open, names) in [on_disk, in_memory].into_iter().zip(names) {
+        let mut writer = open(true);
+        (0..5).for_each(|seed| writer.append(&noise(seed, CHUNK)).unwrap());
+        writer.commit().unwrap();
+        let mut readers = vec![(open(false), Content::of(&writer).unwrap())];
+        for seed in (100..200).step_by(10) {
+            churn(&mut writer, seed);
+            // Another process, which knows nothing of the files that this one has left.
+            drop(writer);
+            writer = open(true);
+            readers.push((open(false), Content::of(&writer).unwrap()));
+            for (reader, content) in &readers {
+                assert_eq!(Content::of(reader).unwrap(), *content, "after {seed}");
+            }
+        }
+        assert!(chunk_files(&names()) > 5);
+        let (mut last, _) = readers.remove(0);
+        drop(readers);
+        writer.compact().unwrap();
+        assert_eq!(last.decompress(0).unwrap_err().kind(), ErrorKind::Conflict);
+        assert!(last.refresh().unwrap());
+        assert_eq!(Content::of(&last).unwrap(), Content::of(&writer).unwrap());
+        drop(last);
+        (0..20).for_each(|seed| churn(&mut writer, 200 + 10 * seed));
+        assert_eq!(chunk_files(&names()), 5, "without readers nothing is left over: {:?}", names());
+    }
 }

@@ -27,7 +27,7 @@ struct Case {
     pause: Duration,
 }
 
-const CASES: [Case; 3] = [
+const CASES: [Case; 4] = [
     Case {
         name: "file",
         layout: FrameLayout::Contiguous,
@@ -42,12 +42,18 @@ const CASES: [Case; 3] = [
         replaces: true,
         pause: Duration::from_micros(20),
     },
-    // A file of a directory that is replaced can be gone before a reader gets to it: that takes locks.
     Case {
         name: "directory",
         layout: FrameLayout::Sparse,
         checksums: true,
-        replaces: false,
+        replaces: true,
+        pause: Duration::from_millis(4),
+    },
+    Case {
+        name: "directory-without-checksums",
+        layout: FrameLayout::Sparse,
+        checksums: false,
+        replaces: true,
         pause: Duration::from_millis(4),
     },
 ];
@@ -196,4 +202,9 @@ fn readers_of_a_file_without_checksums_see_what_was_committed() {
 #[test]
 fn readers_of_a_directory_see_what_was_committed() {
     one_writer_and_four_readers(CASES[2]);
+}
+
+#[test]
+fn readers_of_a_directory_without_checksums_see_what_was_committed() {
+    one_writer_and_four_readers(CASES[3]);
 }

@@ -1,6 +1,6 @@
 //! `blosc append`
 
-use crate::changing::{self, Alone};
+use crate::changing;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat};
@@ -76,8 +76,7 @@ impl Append {
     }
 
     fn append_to_array(&self, data: PlainFile, global: &Global) -> Outcome {
-        let (frame, _alone) = changing::open(&self.file, global)?;
-        let mut array = NdArray::from_frame(frame)?;
+        let mut array = NdArray::from_frame(changing::open(&self.file, global)?)?;
         if let Some(described) = &data.array {
             check_layers(described, &array)?;
         }
@@ -103,7 +102,6 @@ impl Append {
     }
 
     fn append_to_packed(&self, mut data: impl Read, typesize: usize, size: usize, global: &Global) -> Outcome {
-        let _alone = Alone::at(&self.file)?;
         let storage = FileStorage::open_writable(&self.file)?;
         let mut writer = PackedWriter::open_with_limits(storage, typesize, global.limits())?;
         let appended = append_chunks(&mut writer, &mut data, size);

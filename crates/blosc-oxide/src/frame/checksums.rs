@@ -225,31 +225,10 @@ impl Hashes {
     }
 
     /// Puts hashes in place of those at `range`.
-    fn splice(&mut self, range: Range<usize>, hashes: &[u64]) {
+    pub(super) fn splice(&mut self, range: Range<usize>, hashes: &[u64]) {
         self.head = None;
         self.version = self.version.wrapping_add(1);
         let range = range.start.saturating_mul(HASH_LEN)..range.end.saturating_mul(HASH_LEN);
         self.bytes.splice(range, hashes.iter().flat_map(|hash| hash.to_le_bytes()));
-    }
-
-    /// Puts a hash in front of another, or at the end.
-    pub(super) fn insert(&mut self, index: usize, hash: u64) {
-        self.splice(index..index, &[hash]);
-    }
-
-    /// Puts a hash in place of another, which there must be.
-    pub(super) fn replace(&mut self, index: usize, hash: u64) {
-        self.splice(index..index.saturating_add(1), &[hash]);
-    }
-
-    /// Takes a hash away, which there must be.
-    pub(super) fn remove(&mut self, index: usize) {
-        self.splice(index..index.saturating_add(1), &[]);
-    }
-
-    /// Makes those behind the first `first` others.
-    pub(super) fn set_from(&mut self, first: usize, hashes: &[u64]) {
-        self.bytes.truncate(first.saturating_mul(HASH_LEN));
-        self.splice(first..first, hashes);
     }
 }

@@ -256,7 +256,7 @@ impl Index {
 
     /// Puts entries in place of those at `range`.
     #[expect(clippy::expect_used, reason = "they have just been decoded")]
-    fn splice(&mut self, range: Range<usize>, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
+    pub(crate) fn splice(&mut self, range: Range<usize>, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
         self.words()?;
         let words = self.words.get_mut().expect("decoded");
         let keeps_others = range.len() == entries.len();
@@ -268,29 +268,9 @@ impl Index {
         Ok(())
     }
 
-    /// Puts an entry in front of another, or at the end.
-    pub(crate) fn insert(&mut self, index: usize, entry: Entry) -> Result<()> {
-        self.splice(index..index, std::iter::once(entry))
-    }
-
-    /// Puts an entry in place of another, which there must be.
-    pub(crate) fn replace(&mut self, index: usize, entry: Entry) -> Result<()> {
-        self.splice(index..index.saturating_add(1), std::iter::once(entry))
-    }
-
-    /// Takes an entry away, which there must be.
-    pub(crate) fn remove(&mut self, index: usize) -> Result<()> {
-        self.splice(index..index.saturating_add(1), std::iter::empty())
-    }
-
     /// Makes the entries others.
     pub(crate) fn set(&mut self, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
-        self.set_from(0, entries)
-    }
-
-    /// Makes the entries behind the first `first` others.
-    pub(crate) fn set_from(&mut self, first: usize, entries: impl ExactSizeIterator<Item = Entry>) -> Result<()> {
-        self.splice(first.min(self.len)..self.len, entries)
+        self.splice(0..self.len, entries)
     }
 
     /// The index as it is to be stored: nothing if there are no entries.
@@ -372,6 +352,7 @@ fn options() -> Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter::once;
 
     fn entries() -> Vec<Entry> {
         vec![
@@ -451,13 +432,13 @@ mod tests {
     fn what_has_been_changed_is_a_new_version_when_it_is_packed() {
         let mut index = Index::new();
         let mut versions = vec![index.version()];
-        index.insert(0, Entry::At(5)).unwrap();
+        index.splice(0..0, once(Entry::At(5))).unwrap();
         versions.push(index.version());
         let packed = index.pack().unwrap();
         versions.push(index.version());
         index.pack().unwrap();
         versions.push(index.version());
-        index.replace(0, Entry::At(6)).unwrap();
+        index.splice(0..1, once(Entry::At(6))).unwrap();
         index.pack().unwrap();
         versions.push(index.version());
         assert_eq!(versions, [0, 0, 1, 1, 2]);
@@ -473,9 +454,9 @@ mod tests {
         let mut index = Index::parse(pack(entries().into_iter()).unwrap().bytes(), Limits::new()).unwrap();
         assert!(index.entries_from(3).unwrap().eq(entries().into_iter().skip(3)));
         assert_eq!(index.entries_from(6).unwrap().len(), 0);
-        index.set_from(4, [Entry::At(1), Entry::At(2)].into_iter()).unwrap();
+        index.splice(4..5, [Entry::At(1), Entry::At(2)].into_iter()).unwrap();
         assert_eq!((index.len(), index.entry(4).unwrap(), index.entry(5).unwrap()), (6, Entry::At(1), Entry::At(2)));
-        index.set_from(9, std::iter::once(Entry::At(3))).unwrap();
+        index.splice(6..6, once(Entry::At(3))).unwrap();
         assert_eq!((index.len(), index.entry(6).unwrap()), (7, Entry::At(3)));
         let anew = pack(index.entries().unwrap()).unwrap();
         assert_eq!(index.pack().unwrap().bytes(), anew.bytes());
@@ -493,19 +474,19 @@ mod tests {
             match seed >> 62 {
                 0 if at < model.len() => {
                     model[at] = Entry::At(step);
-                    index.replace(at, Entry::At(step)).unwrap();
+                    index.splice(at..at + 1, once(Entry::At(step))).unwrap();
                 }
                 1 if at < model.len() && step > 2500 => {
                     model.remove(at);
-                    index.remove(at).unwrap();
+                    index.splice(at..at + 1, std::iter::empty()).unwrap();
                 }
                 2 if step % 50 == 0 => {
                     model.insert(at, Entry::Special(Special::Zeros));
-                    index.insert(at, Entry::Special(Special::Zeros)).unwrap();
+                    index.splice(at..at, once(Entry::Special(Special::Zeros))).unwrap();
                 }
                 _ => {
                     model.push(Entry::At(step * 1000));
-                    index.insert(index.len(), Entry::At(step * 1000)).unwrap();
+                    index.splice(index.len()..index.len(), once(Entry::At(step * 1000))).unwrap();
                 }
             }
             if step % 7 == 0 {

@@ -6,14 +6,17 @@
 //! | 0..8 | 0 |
 //! | 8..16 | the counter, in the byte order of the machine |
 
+use super::known::CHANGED_MEANWHILE;
 use super::options::FrameOptions;
 use super::sparse::INDEX_NAME;
 use crate::error::{Result, bail, error};
-use crate::schunk::{Begun, ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
+use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
 use crate::storage::{FileStorage, ReadAt, Storage, open_sidecar};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -187,11 +190,7 @@ impl LockedStore {
 
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
         if has_changes {
-            bail!(
-                Locked,
-                "another process has changed the frame since the changes here were made: open it again, and make them \
-                 anew"
-            );
+            bail!(Conflict, "{CHANGED_MEANWHILE}");
         }
         if !self.can_write {
             return self.inner.reload();
@@ -210,7 +209,15 @@ impl ChunkStore for LockedStore {
         if self.lock.is_held(Hold::Exclusive) {
             return Ok(Begun::default());
         }
-        Ok(Begun { is_new: true, state: self.hold(Hold::Exclusive, has_changes)? })
+        let state = self.hold(Hold::Exclusive, has_changes)?;
+        // Those who do not lock may be changing it, too.
+        match self.inner.begin(has_changes) {
+            Ok(begun) => Ok(Begun { is_new: true, state: begun.state.or(state) }),
+            Err(error) => {
+                self.lock.release();
+                Err(error)
+            }
+        }
     }
 
     fn share(&mut self, has_changes: bool) -> Result<Option<State>> {
@@ -218,6 +225,7 @@ impl ChunkStore for LockedStore {
     }
 
     fn release(&mut self) {
+        self.inner.release();
         self.lock.release();
     }
 
@@ -285,36 +293,20 @@ impl ChunkStore for LockedStore {
         self.inner.read(index, out)
     }
 
-    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
-        self.inner.insert(index, chunk)
-    }
-
-    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
-        self.inner.replace(index, chunk)
-    }
-
-    fn remove(&mut self, index: usize) -> Result<()> {
-        self.inner.remove(index)
-    }
-
     fn bytes(&self, index: usize) -> Option<&[u8]> {
         self.inner.bytes(index)
     }
 
-    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
+    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
         self.inner.stage(chunk)
     }
 
-    fn unstage(&mut self, staged: Staged) {
-        self.inner.unstage(staged);
+    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
+        self.inner.splice(range, chunks)
     }
 
-    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
-        self.inner.put(index, staged)
-    }
-
-    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
-        self.inner.arrange(kept, sources)
+    fn unstage(&mut self, staged: Staged) -> Result<()> {
+        self.inner.unstage(staged)
     }
 
     fn fetch_hashes(&mut self) -> Result<()> {

@@ -1,6 +1,5 @@
 //! Frames: a super-chunk in a file, in memory or in a directory, that survives crashes.
 
-mod arrange;
 mod checksums;
 mod contiguous;
 mod creation;
@@ -9,6 +8,7 @@ mod early_writer;
 mod footer;
 mod header;
 mod index;
+mod known;
 mod layers;
 mod lock;
 mod open;
@@ -17,6 +17,7 @@ mod places;
 mod repair;
 mod room;
 mod sparse;
+mod staged;
 mod tail;
 mod trailer;
 mod vacancies;
@@ -265,8 +266,8 @@ impl Frame {
         self.0.store.dead_bytes()
     }
 
-    /// Takes notice of what another process has committed since; whether it has. Only a frame that is open for reading, or
-    /// with locking and without changes of its own, changes under its user in this way.
+    /// Reloads if another handle or process has committed since; returns whether it did. A frame with changes of its own
+    /// does not.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -274,18 +275,17 @@ impl Frame {
         self.0.reload()
     }
 
-    /// Waits until no other process reads or changes the frame, and keeps it so until the next
-    /// [`commit`](SuperChunk::commit), [`rollback`](SuperChunk::rollback) or [`unlock`](Self::unlock). What others have committed is there then.
+    /// Gets the right to change the frame, and keeps it until the next [`commit`](SuperChunk::commit),
+    /// [`rollback`](SuperChunk::rollback) or [`unlock`](Self::unlock). What others have committed is there then.
     ///
-    /// For a frame with [locking](FrameOptions::locking), every change of chunks does this by itself, so that no two
-    /// processes are ever changing it. This is for code that looks at the frame before it decides what to change, or
-    /// that changes metalayers.
+    /// Every change of chunks does this by itself, so that no two handles are ever changing one frame. This is for code that
+    /// looks at the frame before it decides what to change, or that changes metalayers. With
+    /// [locking](FrameOptions::locking) it also waits until no other process reads or changes the frame, and keeps it so.
     ///
     /// ```
-    /// use blosc_oxide::{Frame, FrameOptions, Options};
+    /// use blosc_oxide::{Frame, Options};
     /// # let path = std::env::temp_dir().join(format!("blosc-oxide-lock-{}.b2frame", std::process::id()));
-    /// let options = FrameOptions::new(Options::new(1)).locking(true);
-    /// let mut frame = Frame::create(&path, options)?;
+    /// let mut frame = Frame::create(&path, Options::new(1))?;
     /// frame.lock()?;
     /// if frame.nchunks() == 0 {
     ///     frame.append(b"the first one")?;
@@ -293,15 +293,13 @@ impl Frame {
     /// frame.commit()?;
     /// # drop(frame);
     /// # std::fs::remove_file(&path)?;
-    /// # std::fs::remove_file(path.with_extension("b2frame.b2lock"))?;
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `Locked` if another process does not give way in time, or has changed the frame since it was changed here;
-    /// `InvalidArgument` if the frame is without locking or open for reading.
+    /// `Locked` if somebody else is changing the frame, with locking if they do not give way in time; `Conflict` if they
+    /// have changed it since it was changed here; `InvalidArgument` if the frame is open for reading.
     pub fn lock(&mut self) -> Result<()> {
-        self.check_locking()?;
         self.0.begin().map(|_| ())
     }
 
@@ -313,7 +311,7 @@ impl Frame {
     /// there for as long as others only add to the frame.
     ///
     /// # Errors
-    /// As [`lock`](Self::lock).
+    /// As [`lock`](Self::lock); `InvalidArgument` if the frame is without locking.
     pub fn lock_shared(&mut self) -> Result<()> {
         self.check_locking()?;
         if let Some(state) = self.0.store.share(self.0.is_changed())? {

@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn hashes_are_left_out_and_found() {
         let mut hashes = Hashes::default();
-        (0..10).for_each(|at| hashes.insert(at, at as u64 + 5));
+        hashes.splice(0..0, &(5..15).collect::<Vec<u64>>());
         let trailer = Trailer::new([("note", &b"content"[..])].into_iter(), Some(&mut hashes)).unwrap();
         let (before, after) = trailer.parts();
         let whole = [before, hashes.as_bytes(), after].concat();

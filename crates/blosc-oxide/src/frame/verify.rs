@@ -98,7 +98,7 @@ impl Frame {
     /// frame, reads all of it for that; those that follow read only what they need.
     ///
     /// # Errors
-    /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks; `Locked` if
+    /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks; `Conflict` if
     /// another process has committed to where they were since the frame was opened or refreshed: refresh it then.
     pub fn check_when_read(&mut self) -> Result<()> {
         check_when_read(&mut self.0)
@@ -122,7 +122,7 @@ pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
     };
     // They are read all at once: if they are damaged, none is known. Those that are gone are not damaged.
     let fetched = sc.store.fetch_hashes();
-    if !matches!(&fetched, Err(error) if error.kind() == ErrorKind::Locked) {
+    if !matches!(&fetched, Err(error) if error.kind() == ErrorKind::Conflict) {
         found.noting(None, fetched)?;
     }
     found.checksums = (0..sc.nchunks()).filter(|&index| sc.store.hash(index).is_some()).count();

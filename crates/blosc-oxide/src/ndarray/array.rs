@@ -35,6 +35,8 @@ pub struct NdArray {
     dtype: String,
     /// Those that are not in use.
     pub(super) encoders: Mutex<Vec<Encoder>>,
+    /// The generation of the super-chunk that shape and type are of.
+    generation: u64,
 }
 
 impl NdArray {
@@ -110,8 +112,8 @@ impl NdArray {
         match (creation, filled) {
             (None, filled) => filled.map(|()| array),
             (Some(creation), Ok(())) => {
-                let Self { sc, geometry, dtype, encoders } = array;
-                Ok(Self { sc: creation.finish(sc)?, geometry, dtype, encoders })
+                let Self { sc, geometry, dtype, encoders, generation } = array;
+                Ok(Self { sc: creation.finish(sc)?, geometry, dtype, encoders, generation })
             }
             (Some(creation), Err(error)) => {
                 creation.abandon(array.sc);
@@ -121,7 +123,8 @@ impl NdArray {
     }
 
     fn with(sc: SuperChunk, geometry: Geometry, dtype: String) -> Self {
-        let mut array = Self { sc, geometry, dtype, encoders: Mutex::default() };
+        let generation = sc.generation();
+        let mut array = Self { sc, geometry, dtype, encoders: Mutex::default(), generation };
         array.register_filters();
         array
     }
@@ -332,8 +335,8 @@ impl NdArray {
         self.catch_up()
     }
 
-    /// Takes notice of what another process has committed since, and becomes that; whether there was anything. Only an
-    /// array that is open for reading, or with locking and without changes of its own, changes in this way.
+    /// Reloads if another handle or process has committed since; returns whether it did. An array with changes of its own
+    /// does not.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -347,18 +350,16 @@ impl NdArray {
 
     /// Runs an action that changes the array, while nobody else does.
     pub(super) fn edit<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let is_new = self.sc.begin()?;
-        let ready = if is_new { self.catch_up() } else { Ok(()) };
+        let is_new = self.sc.begin_edit()?;
+        let ready = if self.sc.generation() == self.generation { Ok(()) } else { self.catch_up() };
         let result = ready.and_then(|()| action(self));
-        if is_new {
-            self.sc.release_unchanged();
-        }
-        result
+        self.sc.end_edit(is_new, result)
     }
 
     /// Becomes what the metalayer says, which another process may have changed.
     fn catch_up(&mut self) -> Result<()> {
         (self.geometry, self.dtype) = read_meta(&self.sc)?;
+        self.generation = self.sc.generation();
         self.register_filters();
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
-use super::store::{NewChunk, Slot, Source};
+use super::store::{NewChunk, Slot, Source, Staged};
 use crate::chunk::{
     Chunk, Decompressor, MAX_NBYTES, Options, Special, VERSION_BLOSC1, fill_chunk, fill_special, modernised,
 };
@@ -19,7 +19,11 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidArgument` if `buffer` is empty or too long for a chunk; `Io` if it cannot be written.
     pub fn append(&mut self, buffer: &[u8]) -> Result<()> {
-        self.edit(|sc| sc.insert(sc.nchunks(), buffer))
+        self.edit(|sc| sc.append_buffer(buffer))
+    }
+
+    pub(super) fn append_buffer(&mut self, buffer: &[u8]) -> Result<()> {
+        self.with_compressed(buffer, |sc, chunk| sc.put_chunk(sc.nchunks(), chunk))
     }
 
     /// Compresses `buffer` and lends the chunk.
@@ -43,7 +47,7 @@ impl SuperChunk {
     /// # Errors
     /// As [`Chunk::parse`]; `InvalidArgument` if it holds no data or does not go with the others.
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
-        self.edit(|sc| sc.insert_chunk(sc.nchunks(), chunk))
+        self.edit(|sc| sc.put_chunk(sc.nchunks(), chunk))
     }
 
     /// Adds `blocks` as a chunk that keeps them apart.
@@ -52,20 +56,23 @@ impl SuperChunk {
     /// As [`Compressor::compress_vlblocks`](crate::Compressor::compress_vlblocks); `InvalidArgument` if the other
     /// chunks have blocks of one size.
     pub fn append_vlblocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
+        self.edit(|sc| sc.put_vlblocks(blocks))
+    }
+
+    fn put_vlblocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
         let chunk = self.compressor()?.compress_vlblocks(blocks)?;
-        self.append_chunk(&chunk)
+        self.put_chunk(self.nchunks(), &chunk)
     }
 
     /// Cuts `data` into buffers of `chunk_nbytes` and appends each; the last one can be shorter.
     ///
     /// # Errors
-    /// As [`append`](Self::append). What came before is there then, and can be given up with
-    /// [`rollback`](Self::rollback).
+    /// As [`append`](Self::append). Nothing has been appended then.
     pub fn extend(&mut self, data: &[u8], chunk_nbytes: usize) -> Result<()> {
         if chunk_nbytes == 0 {
             bail!(InvalidArgument, "chunks of 0 bytes are asked for");
         }
-        data.chunks(chunk_nbytes).try_for_each(|buffer| self.append(buffer))
+        self.edit(|sc| data.chunks(chunk_nbytes).try_for_each(|buffer| sc.append_buffer(buffer)))
     }
 
     /// Appends `nbytes` of a special value in chunks of `chunk_nbytes`, which take no room.
@@ -82,7 +89,7 @@ impl SuperChunk {
         self.edit(|sc| {
             sizes.try_for_each(|len| {
                 sc.check_kind(false, sc.nchunks() == 0)?;
-                sc.insert_new(sc.nchunks(), len, NewChunk::Special(special), false)
+                sc.put_new(sc.nchunks(), len, NewChunk::Special(special), false)
             })
         })
     }
@@ -95,34 +102,33 @@ impl SuperChunk {
         if value.len() != self.typesize() {
             bail!(InvalidArgument, "a value of {} bytes is given, items have {}", value.len(), self.typesize());
         }
-        for len in fill_sizes(nbytes, chunk_nbytes, value.len())? {
-            self.append_chunk(&fill_chunk(value, len, &self.options)?)?;
-        }
-        Ok(())
+        let mut sizes = fill_sizes(nbytes, chunk_nbytes, value.len())?;
+        self.edit(|sc| sizes.try_for_each(|len| sc.put_chunk(sc.nchunks(), &fill_chunk(value, len, &sc.options)?)))
     }
 
     /// Appends all chunks of `other`, as they are if they were compressed with the same options, else compressed anew.
     ///
     /// # Errors
-    /// As reading the one and appending to the other. What came before is there then, and can be given up with
-    /// [`rollback`](Self::rollback).
+    /// As reading the one and appending to the other. Nothing has been appended then.
     pub fn append_all(&mut self, other: &SuperChunk) -> Result<()> {
-        let is_same = same_compression(&self.options, &other.options);
-        (0..other.nchunks()).try_for_each(|index| self.append_from(other, index, is_same))
+        self.edit(|sc| {
+            let is_same = same_compression(&sc.options, &other.options);
+            (0..other.nchunks()).try_for_each(|index| sc.append_from(other, index, is_same))
+        })
     }
 
     fn append_from(&mut self, other: &SuperChunk, index: usize, is_same: bool) -> Result<()> {
         let is_special = self.typesize() == other.typesize() && other.chunk_special(index)?.is_some();
         if is_same || is_special {
-            return self.append_chunk(&other.chunk(index)?);
+            return self.put_chunk(self.nchunks(), &other.chunk(index)?);
         }
         match other.chunk_header(index)? {
             Some(header) if header.has_vlblocks() => {
                 let blocks = (0..header.nblocks()).map(|block| other.block(index, block));
                 let blocks: Vec<Vec<u8>> = blocks.collect::<Result<_>>()?;
-                self.append_vlblocks(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+                self.put_vlblocks(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
             }
-            _ => self.append(&other.decompress(index)?),
+            _ => self.append_buffer(&other.decompress(index)?),
         }
     }
 
@@ -141,13 +147,16 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`append_all`](Self::append_all); `InvalidArgument` if a metalayer of the same name is there already, or if
-    /// there are too many.
+    /// there are too many. Nothing has been copied then.
     pub fn copy_to(&self, target: &mut SuperChunk) -> Result<()> {
-        for (name, content) in self.metalayers().iter() {
-            target.metalayers_mut().add(name, content)?;
-        }
-        target.vlmetalayers_mut().extend(self.vlmetalayers())?;
-        target.append_all(self)
+        target.edit_metadata(|target| {
+            for (name, content) in self.metalayers().iter() {
+                target.metalayers_mut().add(name, content)?;
+            }
+            target.vlmetalayers_mut().extend(self.vlmetalayers())?;
+            let is_same = same_compression(&target.options, &self.options);
+            (0..self.nchunks()).try_for_each(|index| target.append_from(self, index, is_same))
+        })
     }
 
     /// A copy in memory, compressed with `options`, with all metalayers.
@@ -165,7 +174,7 @@ impl SuperChunk {
     /// # Errors
     /// As [`append`](Self::append); `InvalidArgument` if `index` is more than the number of chunks.
     pub fn insert(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
-        self.with_compressed(buffer, |sc, chunk| sc.insert_chunk(index, chunk))
+        self.edit(|sc| sc.with_compressed(buffer, |sc, chunk| sc.put_chunk(index, chunk)))
     }
 
     /// Puts a chunk that is compressed already in front of the chunk `index`.
@@ -173,15 +182,18 @@ impl SuperChunk {
     /// # Errors
     /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if `index` is more than the number of chunks.
     pub fn insert_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
-        self.edit(|sc| {
-            if index > sc.nchunks() {
-                bail!(InvalidArgument, "a chunk is to be put at {index}, there are {}", sc.nchunks());
-            }
-            let chunk = sc.storable(chunk)?;
-            let chunk = sc.acceptable(&chunk, sc.nchunks() == 0)?;
-            let incoming = Self::incoming(&chunk);
-            sc.insert_new(index, chunk.header().nbytes(), incoming, chunk.header().has_vlblocks())
-        })
+        self.edit(|sc| sc.put_chunk(index, chunk))
+    }
+
+    /// Puts a chunk in front of another, or at the end.
+    pub(super) fn put_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
+        if index > self.nchunks() {
+            bail!(InvalidArgument, "a chunk is to be put at {index}, there are {}", self.nchunks());
+        }
+        let chunk = self.storable(chunk)?;
+        let chunk = self.acceptable(&chunk, self.nchunks() == 0)?;
+        let incoming = Self::incoming(&chunk);
+        self.put_new(index, chunk.header().nbytes(), incoming, chunk.header().has_vlblocks())
     }
 
     /// Compresses `buffer` and puts it in place of the chunk `index`.
@@ -189,7 +201,7 @@ impl SuperChunk {
     /// # Errors
     /// As [`append`](Self::append); `InvalidArgument` if there is no such chunk.
     pub fn update(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
-        self.with_compressed(buffer, |sc, chunk| sc.update_chunk(index, chunk))
+        self.edit(|sc| sc.replace_data(index, buffer))
     }
 
     /// Puts a chunk that is compressed already in place of the chunk `index`.
@@ -198,6 +210,10 @@ impl SuperChunk {
     /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if there is no such chunk.
     pub fn update_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
         self.edit(|sc| sc.replace(index, chunk))
+    }
+
+    pub(super) fn replace_data(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
+        self.with_compressed(buffer, |sc, chunk| sc.replace(index, chunk))
     }
 
     fn replace(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
@@ -214,8 +230,8 @@ impl SuperChunk {
         if !keeps_size && self.nchunks() > 1 {
             self.become_variable()?;
         }
-        let explicit = self.explicit(incoming, new)?;
-        self.store.replace(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
+        let staged = self.stage_new(incoming, new)?;
+        self.splice(index..index + 1, vec![staged])?;
         if !keeps_size && self.nchunks() == 1 {
             self.state.chunksize = ChunkSize::Fixed(new);
         }
@@ -232,7 +248,7 @@ impl SuperChunk {
     pub fn delete(&mut self, index: usize) -> Result<()> {
         self.edit(|sc| {
             let nbytes = sc.chunk_nbytes(index)?;
-            sc.store.remove(index)?;
+            sc.splice(index..index + 1, Vec::new())?;
             sc.changed(sc.state.nbytes - nbytes as u64);
             sc.move_starts(index..index + 1, None);
             Ok(())
@@ -262,7 +278,7 @@ impl SuperChunk {
                 self.become_variable()?;
             }
         }
-        self.store.arrange(0, order.iter().map(|&from| Source::Old(from)).collect())?;
+        self.splice_sources(0, order.iter().map(|&from| Source::Old(from)).collect())?;
         self.changed(self.state.nbytes);
         self.starts = OnceLock::new();
         Ok(())
@@ -307,15 +323,15 @@ impl SuperChunk {
 
     fn write_chunk(&mut self, index: usize, from: usize, part: &[u8]) -> Result<()> {
         if from == 0 && part.len() == self.chunk_nbytes(index)? {
-            return self.update(index, part);
+            return self.replace_data(index, part);
         }
         let special = self.chunk_special(index)?;
         let (old, mut data) = self.sound_chunk(index)?;
         let changed = from..from + part.len();
         data[changed.clone()].copy_from_slice(part);
-        let Some(old) = old.filter(|_| special.is_none()) else { return self.update(index, &data) };
+        let Some(old) = old.filter(|_| special.is_none()) else { return self.replace_data(index, &data) };
         let chunk = self.compressor()?.compress_changed(&data, &Chunk::parse(&old)?, &changed)?;
-        self.update_chunk(index, &chunk)
+        self.replace(index, &chunk)
     }
 
     /// What is stored of a chunk, and its data, compared with its hash: what is made of damage gets a hash that calls it
@@ -330,7 +346,7 @@ impl SuperChunk {
     }
 
     /// Puts in a chunk that has been checked. What its size and kind make of all chunks counts when it is stored.
-    fn insert_new(&mut self, index: usize, nbytes: usize, incoming: NewChunk<'_>, has_vlblocks: bool) -> Result<()> {
+    fn put_new(&mut self, index: usize, nbytes: usize, incoming: NewChunk<'_>, has_vlblocks: bool) -> Result<()> {
         let is_end = index == self.nchunks();
         let chunksize = match self.state.chunksize {
             ChunkSize::Variable => ChunkSize::Variable,
@@ -344,8 +360,8 @@ impl SuperChunk {
         if chunksize != self.state.chunksize && chunksize == ChunkSize::Variable {
             self.become_variable()?;
         }
-        let explicit = self.explicit(incoming, nbytes)?;
-        self.store.insert(index, explicit.as_deref().map_or(incoming, NewChunk::Bytes))?;
+        let staged = self.stage_new(incoming, nbytes)?;
+        self.splice(index..index, vec![staged])?;
         self.state.chunksize = chunksize;
         self.state.vlblocks = has_vlblocks;
         self.changed(self.state.nbytes + nbytes as u64);
@@ -358,7 +374,8 @@ impl SuperChunk {
         for index in 0..self.nchunks() {
             if let Slot::Special(special) = self.store.slot(index)? {
                 let chunk = self.explicit_special(special, self.chunk_nbytes(index)?)?;
-                self.store.replace(index, NewChunk::Bytes(&chunk)).map_err(at_chunk(index))?;
+                let staged = self.store.stage(chunk.into()).map_err(at_chunk(index))?;
+                self.splice(index..index + 1, vec![staged]).map_err(at_chunk(index))?;
             }
         }
         self.state.chunksize = ChunkSize::Variable;
@@ -367,13 +384,15 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// The chunk of a special value, where it must be stored.
-    fn explicit(&self, incoming: NewChunk<'_>, nbytes: usize) -> Result<Option<Vec<u8>>> {
+    /// Stores a chunk; that of a special value only where it must be.
+    fn stage_new(&mut self, incoming: NewChunk<'_>, nbytes: usize) -> Result<Staged> {
         match incoming {
             NewChunk::Special(special) if self.state.chunksize == ChunkSize::Variable => {
-                self.explicit_special(special, nbytes).map(Some)
+                let chunk = self.explicit_special(special, nbytes)?;
+                self.store.stage(chunk.into())
             }
-            _ => Ok(None),
+            NewChunk::Special(special) => Ok(Staged::Special(special)),
+            NewChunk::Bytes(bytes) => self.store.stage(bytes.into()),
         }
     }
 

@@ -11,21 +11,23 @@ mod stage;
 mod state;
 mod store;
 mod stream;
+mod undo;
 
 pub(crate) use compared::Compared;
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
 pub(crate) use read::Parts;
 pub(crate) use state::{ChunkSize, State};
-pub(crate) use store::{Begun, ChunkStore, Foreign, MemoryStore, NewChunk, Slot, Source, Staged};
+pub(crate) use store::{Begun, ChunkStore, Foreign, MemoryStore, Slot, Source, Staged};
 
 use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
 use crate::codec::Codec;
-use crate::error::{Result, error};
+use crate::error::{Result, bail, error};
 use crate::exec::{Threads, lock};
 use crate::filter::{BitshuffleRule, FilterPlugin, Pipeline};
 use crate::limits::Limits;
 use std::sync::{Arc, Mutex, OnceLock};
+use undo::Undo;
 
 /// Chunks in a row, read and edited as one sequence of bytes or items.
 ///
@@ -59,6 +61,12 @@ pub struct SuperChunk {
     /// told, so that whoever asks for chunk after chunk does not look for it every time.
     starts: OnceLock<Result<Vec<u64>>>,
     is_changed: bool,
+    /// The edit that is under way.
+    undo: Option<Undo>,
+    /// Whether an edit has failed that could not be taken back.
+    is_broken: bool,
+    /// How often others have changed what is here.
+    generation: u64,
     /// The chunks that have been compared with their hashes; `None` if none is to be.
     compared: Option<Compared>,
 }
@@ -88,6 +96,9 @@ impl SuperChunk {
             idle: Mutex::default(),
             starts: OnceLock::new(),
             is_changed: false,
+            undo: None,
+            is_broken: false,
+            generation: 0,
             compared: None,
         }
     }
@@ -262,8 +273,9 @@ impl SuperChunk {
     /// Publishes all changes so far. In memory there is nothing to do.
     ///
     /// # Errors
-    /// `Io` if they cannot be written: the state before is kept then. `Poisoned` if that has happened before. `Locked` if
-    /// another process has changed the frame meanwhile.
+    /// `Io` if they cannot be written: the state before is kept then. `Poisoned` if that has happened before. `Conflict` if
+    /// somebody else has changed the frame since the changes here began, and `Locked` if they are changing it: nothing is
+    /// written then.
     pub fn commit(&mut self) -> Result<()> {
         let result = self.publish();
         self.store.release();
@@ -271,6 +283,11 @@ impl SuperChunk {
     }
 
     pub(crate) fn publish(&mut self) -> Result<()> {
+        // A panic has interrupted it.
+        self.take_back();
+        if self.is_broken {
+            bail!(Poisoned, "a change has failed and could not be taken back: roll back, or open it again");
+        }
         if self.is_changed {
             self.store.commit(&self.state)?;
             self.is_changed = false;
@@ -297,10 +314,11 @@ impl SuperChunk {
     /// `Poisoned` if a write has failed: nothing more will be committed then. As [`Frame::open`](crate::Frame::open) if
     /// what was committed cannot be read.
     pub fn rollback(&mut self) -> Result<()> {
+        self.take_back();
         let state = self.store.rollback();
         self.store.release();
         self.replace_state(state?);
-        self.is_changed = false;
+        (self.is_changed, self.is_broken) = (false, false);
         Ok(())
     }
 
@@ -314,16 +332,6 @@ impl SuperChunk {
         Ok(begun.is_new)
     }
 
-    /// Runs an action that changes chunks, while nobody else does.
-    fn edit<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let is_new = self.begin()?;
-        let result = action(self);
-        if is_new {
-            self.release_unchanged();
-        }
-        result
-    }
-
     /// There is something to publish, though no chunk has been changed.
     pub(crate) fn mark_changed(&mut self) {
         self.is_changed = true;
@@ -334,6 +342,11 @@ impl SuperChunk {
         if !self.is_changed {
             self.store.release();
         }
+    }
+
+    /// How often others have changed what is here: what is known of an older one may no longer be true.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Whether there are changes that are not published.
@@ -358,6 +371,7 @@ impl SuperChunk {
     /// Becomes what another process has made of it.
     pub(crate) fn replace_state(&mut self, state: State) {
         self.compare_anew();
+        self.generation += 1;
         self.options = state.options(&self.options);
         self.state = state;
         self.state.vlmetalayers.set_bitshuffle(self.bitshuffle_rule());

@@ -4,6 +4,7 @@ use super::SuperChunk;
 use super::store::{NewChunk, Source, Staged};
 use crate::chunk::Chunk;
 use crate::error::{Result, bail};
+use std::borrow::Cow;
 
 impl SuperChunk {
     /// Stores a chunk without making it one of these yet.
@@ -17,21 +18,27 @@ impl SuperChunk {
             bail!(InvalidArgument, "a chunk without data, or with variable-length blocks, cannot be put here");
         }
         let chunk = match storable {
-            std::borrow::Cow::Borrowed(_) => chunk,
-            std::borrow::Cow::Owned(other) => other,
+            Cow::Borrowed(_) => chunk,
+            Cow::Owned(other) => other,
         };
-        self.store.stage(chunk)
+        self.store.stage(chunk.into())
     }
 
-    /// Gives up chunks that have been staged.
+    /// Gives up chunks that have been staged, because something has failed.
     pub(crate) fn unstage(&mut self, staged: impl IntoIterator<Item = Staged>) {
-        staged.into_iter().for_each(|staged| self.store.unstage(staged));
+        // What has failed is what the caller is told. Space that is not given back does no harm: `compact` finds it.
+        let _ = self.give_up(staged);
+    }
+
+    /// Gives up chunks that are not part of the sequence.
+    pub(super) fn give_up(&mut self, staged: impl IntoIterator<Item = Staged>) -> Result<()> {
+        staged.into_iter().try_for_each(|staged| self.store.unstage(staged))
     }
 
     /// Puts a staged chunk in place of one of the same size.
     pub(crate) fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
         self.check_index(index)?;
-        self.store.put(index, staged)?;
+        self.splice(index..index + 1, vec![staged])?;
         self.changed(self.state.nbytes);
         Ok(())
     }
@@ -46,7 +53,7 @@ impl SuperChunk {
         blocksize: usize,
     ) -> Result<()> {
         let nbytes = (kept as u64 + sources.len() as u64) * chunksize as u64;
-        self.store.arrange(kept, sources)?;
+        self.splice_sources(kept, sources)?;
         self.set_sizes(chunksize, blocksize);
         self.state.vlblocks = false;
         self.changed(nbytes);

@@ -2,8 +2,11 @@
 
 use super::state::State;
 use crate::chunk::Special;
-use crate::error::{Error, Result, bail};
+use crate::error::{Result, bail};
 use crate::storage::ReadAt;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// What is stored for a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,13 +26,13 @@ pub(crate) enum NewChunk<'a> {
     Bytes(&'a [u8]),
 }
 
-/// A chunk that is stored, but not one of the sequence yet.
-#[derive(Debug)]
+/// A chunk that is stored, but not one of the sequence: not yet, or not any more.
+#[derive(Debug, Clone)]
 pub(crate) enum Staged {
     /// Nothing is stored: all items are known.
     Special(Special),
     /// In memory.
-    Memory(Vec<u8>),
+    Memory(Arc<Vec<u8>>),
     /// Where the store finds it, and its hash.
     At { entry: u64, hash: u64 },
 }
@@ -91,32 +94,22 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Puts all bytes of a stored chunk into `out`.
     fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()>;
 
-    /// Puts a chunk in front of the one at `index`, or at the end.
-    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()>;
-
-    /// Puts a chunk in place of another.
-    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()>;
-
-    /// Takes a chunk away.
-    fn remove(&mut self, index: usize) -> Result<()>;
-
     /// Whether chunks stay in memory, so that it does not matter when they are stored.
     fn is_in_memory(&self) -> bool {
         false
     }
 
     /// Stores a chunk without making it one of the sequence.
-    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged>;
+    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged>;
 
-    /// Gives up a chunk that has been staged.
-    fn unstage(&mut self, _staged: Staged) {}
+    /// Puts chunks in place of those at `range`, and returns the ones that were there. Those can be put back; they take
+    /// space until they are [unstaged](Self::unstage). If it fails, nothing has changed.
+    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>>;
 
-    /// Puts a staged chunk in place of another.
-    fn put(&mut self, index: usize, staged: Staged) -> Result<()>;
-
-    /// Makes `sources` what comes after the first `kept` chunks. They have been checked: no old chunk comes twice, nor one
-    /// of those, and old ones that do not come are taken away.
-    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()>;
+    /// Gives up a chunk that is not one of the sequence, and its space as far as nobody else may be reading it.
+    fn unstage(&mut self, _staged: Staged) -> Result<()> {
+        Ok(())
+    }
 
     /// Gets hold of the sequence before it is changed: nobody else changes it until [`release`](Self::release).
     /// `has_changes` tells whether something has been changed already without holding it.
@@ -150,7 +143,7 @@ pub(crate) trait ChunkStore: Send + Sync {
         Ok(())
     }
 
-    /// Reads the hashes of the chunks, where some are kept and have not been read. `Locked` if they are gone, because
+    /// Reads the hashes of the chunks, where some are kept and have not been read. `Conflict` if they are gone, because
     /// others have published something else since.
     fn fetch_hashes(&mut self) -> Result<()> {
         Ok(())
@@ -205,49 +198,20 @@ pub(crate) trait ChunkStore: Send + Sync {
 /// Chunks in memory.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryStore {
-    chunks: Vec<Kept>,
+    chunks: Vec<Staged>,
     cbytes: u64,
 }
 
-#[derive(Debug, Clone)]
-enum Kept {
-    Special(Special),
-    Bytes(Vec<u8>),
-}
-
-impl Kept {
-    fn new(chunk: NewChunk<'_>) -> Self {
-        match chunk {
-            NewChunk::Special(special) => Self::Special(special),
-            NewChunk::Bytes(bytes) => Self::Bytes(bytes.to_vec()),
-        }
-    }
-
-    fn cbytes(&self) -> u64 {
-        match self {
-            Self::Special(_) => 0,
-            Self::Bytes(bytes) => bytes.len() as u64,
-        }
-    }
-}
-
-impl TryFrom<Staged> for Kept {
-    type Error = Error;
-
-    fn try_from(staged: Staged) -> Result<Self> {
-        match staged {
-            Staged::Special(special) => Ok(Self::Special(special)),
-            Staged::Memory(bytes) => Ok(Self::Bytes(bytes)),
-            Staged::At { entry, .. } => bail!(InvalidArgument, "a chunk that is stored at {entry} is not in memory"),
-        }
-    }
+/// What a chunk takes in memory.
+fn cbytes_of(chunk: &Staged) -> u64 {
+    if let Staged::Memory(bytes) = chunk { bytes.len() as u64 } else { 0 }
 }
 
 impl MemoryStore {
     fn stored(&self, index: usize) -> Result<&[u8]> {
         match &self.chunks[index] {
-            Kept::Bytes(bytes) => Ok(bytes),
-            Kept::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
+            Staged::Memory(bytes) => Ok(bytes),
+            other => bail!(InvalidArgument, "chunk {index} is not stored, it is {other:?}"),
         }
     }
 }
@@ -263,8 +227,8 @@ impl ChunkStore for MemoryStore {
 
     fn slot(&self, index: usize) -> Result<Slot> {
         Ok(match self.chunks[index] {
-            Kept::Special(special) => Slot::Special(special),
-            Kept::Bytes(_) => Slot::Stored,
+            Staged::Special(special) => Slot::Special(special),
+            Staged::Memory(_) | Staged::At { .. } => Slot::Stored,
         })
     }
 
@@ -293,29 +257,10 @@ impl ChunkStore for MemoryStore {
         Ok(())
     }
 
-    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
-        let kept = Kept::new(chunk);
-        self.cbytes += kept.cbytes();
-        self.chunks.insert(index, kept);
-        Ok(())
-    }
-
-    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
-        let kept = Kept::new(chunk);
-        self.cbytes += kept.cbytes();
-        self.cbytes -= std::mem::replace(&mut self.chunks[index], kept).cbytes();
-        Ok(())
-    }
-
-    fn remove(&mut self, index: usize) -> Result<()> {
-        self.cbytes -= self.chunks.remove(index).cbytes();
-        Ok(())
-    }
-
     fn bytes(&self, index: usize) -> Option<&[u8]> {
         match self.chunks.get(index)? {
-            Kept::Bytes(bytes) => Some(bytes),
-            Kept::Special(_) => None,
+            Staged::Memory(bytes) => Some(bytes),
+            _ => None,
         }
     }
 
@@ -323,30 +268,18 @@ impl ChunkStore for MemoryStore {
         true
     }
 
-    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
-        Ok(Staged::Memory(chunk))
+    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
+        Ok(Staged::Memory(Arc::new(chunk.into_owned())))
     }
 
-    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
-        let kept = Kept::try_from(staged)?;
-        self.cbytes += kept.cbytes();
-        self.cbytes -= std::mem::replace(&mut self.chunks[index], kept).cbytes();
-        Ok(())
-    }
-
-    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
-        let is_elsewhere = |source: &Source| matches!(source, Source::New(Staged::At { .. }));
-        if sources.iter().any(is_elsewhere) {
-            bail!(InvalidArgument, "a chunk that is stored elsewhere is not in memory");
+    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
+        if let Some(Staged::At { entry, .. }) = chunks.iter().find(|chunk| matches!(chunk, Staged::At { .. })) {
+            bail!(InvalidArgument, "a chunk that is stored at {entry} is not in memory");
         }
-        let mut old: Vec<Option<Kept>> = self.chunks.drain(kept..).map(Some).collect();
-        self.cbytes -= old.iter().flatten().map(Kept::cbytes).sum::<u64>();
-        self.chunks.extend(sources.into_iter().filter_map(|source| match source {
-            Source::Old(index) => old[index - kept].take(),
-            Source::New(staged) => Kept::try_from(staged).ok(),
-        }));
-        self.cbytes += self.chunks[kept..].iter().map(Kept::cbytes).sum::<u64>();
-        Ok(())
+        let taken: Vec<Staged> = self.chunks.splice(range, chunks.iter().cloned()).collect();
+        self.cbytes += chunks.iter().map(cbytes_of).sum::<u64>();
+        self.cbytes -= taken.iter().map(cbytes_of).sum::<u64>();
+        Ok(taken)
     }
 
     fn commit(&mut self, _state: &State) -> Result<()> {
@@ -360,11 +293,10 @@ mod tests {
 
     #[test]
     fn a_chunk_that_is_stored_elsewhere_is_refused() {
-        let elsewhere = || Staged::At { entry: 5, hash: 7 };
         let mut store = MemoryStore::default();
-        store.insert(0, NewChunk::Bytes(b"chunk")).unwrap();
-        assert!(store.put(0, elsewhere()).is_err());
-        assert!(store.arrange(0, vec![Source::New(elsewhere()), Source::Old(0)]).is_err());
-        assert_eq!((store.nchunks(), store.bytes(0)), (1, Some(&b"chunk"[..])));
+        let chunk = store.stage(Cow::Borrowed(b"chunk")).unwrap();
+        assert!(store.splice(0..0, &[chunk]).unwrap().is_empty());
+        assert!(store.splice(0..1, &[Staged::At { entry: 5, hash: 7 }]).is_err());
+        assert_eq!((store.nchunks(), store.bytes(0), store.cbytes()), (1, Some(&b"chunk"[..]), 5));
     }
 }

@@ -31,7 +31,7 @@ impl SuperChunk {
     /// ```
     ///
     /// # Errors
-    /// As [`append`](Self::append), and whatever `data` reports. What came before that has been appended.
+    /// As [`append`](Self::append), and whatever `data` reports. Nothing has been appended then.
     pub fn extend_from(&mut self, mut data: impl Read + Send, chunk_nbytes: usize) -> Result<u64> {
         if !(1..=MAX_NBYTES).contains(&chunk_nbytes) {
             bail!(InvalidArgument, "chunks of {chunk_nbytes} bytes are asked for, they can have 1 to {MAX_NBYTES}");
@@ -59,13 +59,13 @@ impl SuperChunk {
         }
         let (_, mut buffer) = self.sound_chunk(last)?;
         let came = data.take((size - there) as u64).read_to_end(&mut buffer)?;
-        if came > 0 { self.update(last, &buffer) } else { Ok(()) }
+        if came > 0 { self.replace_data(last, &buffer) } else { Ok(()) }
     }
 
     fn append_one_by_one(&mut self, mut data: impl Read, chunk_nbytes: usize) -> Result<()> {
         let mut buffer = Vec::new();
         while fill(&mut data, chunk_nbytes, &mut buffer)? {
-            self.append(&buffer)?;
+            self.append_buffer(&buffer)?;
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl SuperChunk {
             Ok((chunk, len))
         };
         ordered(&threads, workers, next, work, |(chunk, len): (Vec<u8>, usize)| {
-            self.append_chunk(&chunk[..len])?;
+            self.put_chunk(self.nchunks(), &chunk[..len])?;
             spare.give(chunk);
             Ok(())
         })

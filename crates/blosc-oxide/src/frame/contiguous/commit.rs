@@ -136,23 +136,26 @@ impl Contiguous {
         self.flush_with_footer(changed)?;
         self.sync()?;
         let (old, end) = (self.stored_start(changed.len())?, place.end);
-        let published = self.replace_start(changed).and_then(|()| {
+        let written = self.write_start(changed);
+        let is_written = written.is_ok();
+        let published = written.and_then(|()| self.sync()).and_then(|()| {
             self.committed(rendered);
             // Other programs may change the metalayers from now on, which must not be undone.
             if is_whole { self.cut(end) } else { Ok(()) }
         });
         if published.is_err() {
             // Whoever is told that it failed finds what was there before. If this fails too, one of the two is there.
-            let _ = self.replace_start(&old);
+            let restored = self.write_start(&old).and_then(|()| self.sync());
+            let is_untouched = !is_written && matches!(self.is_current(), Ok(true));
+            self.is_header_known = restored.is_ok() || is_untouched;
         }
         published
     }
 
     /// Writes the first bytes of the frame, in one step as far as the storage knows such.
-    fn replace_start(&mut self, bytes: &[u8]) -> Result<()> {
+    fn write_start(&mut self, bytes: &[u8]) -> Result<()> {
         let base = self.base;
-        self.storage()?.write_at(base, bytes)?;
-        self.sync()
+        Ok(self.storage()?.write_at(base, bytes)?)
     }
 
     /// Writes index and trailer to their place.

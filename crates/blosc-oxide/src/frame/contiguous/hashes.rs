@@ -16,8 +16,8 @@ impl Contiguous {
     pub(super) fn read_hashes(&mut self) -> Result<()> {
         let Some(KnownHashes::Stored(stored)) = &self.hashes else { return Ok(()) };
         match stored.load(self.access.as_read(), self.base, self.index.len(), self.settings.limits) {
-            Err(error) if error.kind() != ErrorKind::Io && self.is_outdated()? => {
-                bail!(Locked, "another process has committed since, to where the checksums were: refresh the frame");
+            Err(error) if error.kind() != ErrorKind::Io && !self.is_current()? => {
+                bail!(Conflict, "another process has committed since, to where the checksums were: refresh the frame");
             }
             hashes => self.hashes = Some(KnownHashes::Loaded(hashes?)),
         }
@@ -27,7 +27,7 @@ impl Contiguous {
     /// The hashes, to be changed; nobody knows those that are gone.
     pub(super) fn load_hashes(&mut self) -> Result<&mut Hashes> {
         match self.read_hashes() {
-            Err(error) if error.kind() == ErrorKind::Locked => {
+            Err(error) if error.kind() == ErrorKind::Conflict => {
                 self.hashes = Some(KnownHashes::Loaded(Hashes::unknown(self.index.len())));
             }
             result => result?,
@@ -38,22 +38,6 @@ impl Contiguous {
         }
     }
 
-    /// Whether the stored header, or the fingerprint at the end of the trailer, is no longer the one that is known: after
-    /// several commits lengths can be what they were. Of a file that has become shorter, neither is there.
-    fn is_outdated(&self) -> Result<bool> {
-        let (_, known) = self.trailer.parts();
-        Ok(!self.has_at(0, &self.header)? || !self.has_at(self.places.live.end - known.len() as u64, known)?)
-    }
-
-    /// Whether the file has these bytes at a position.
-    fn has_at(&self, position: u64, known: &[u8]) -> Result<bool> {
-        let mut found = vec![0; known.len()];
-        match self.read_position(position, &mut found) {
-            Err(error) if error.kind() == ErrorKind::Truncated => Ok(false),
-            result => result.map(|()| found == known),
-        }
-    }
-
     /// The hashes of the committed trailer, which those that are known may no longer be.
     pub(super) fn committed_hashes(&self) -> Result<Vec<u8>> {
         let gap = self.trailer.gap();
@@ -61,14 +45,6 @@ impl Contiguous {
         let trailer_at = self.places.live.end - self.trailer.len() as u64;
         self.read_position(trailer_at + gap.start as u64, &mut hashes)?;
         Ok(hashes)
-    }
-
-    /// Changes the list of hashes as the list of entries is changed.
-    pub(super) fn change_hashes(&mut self, change: impl FnOnce(&mut Hashes)) -> Result<()> {
-        if self.hashes.is_some() {
-            change(self.load_hashes()?);
-        }
-        Ok(())
     }
 }
 

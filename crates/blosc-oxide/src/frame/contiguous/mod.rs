@@ -19,19 +19,22 @@ mod writes;
 
 use self::hashes::KnownHashes;
 use super::Settings;
-use super::arrange;
 use super::checksums::{self, Hashes, UNKNOWN};
 use super::footer::{self, Footer};
 use super::header::{self, FIXED_LEN};
 use super::index::{Entry, Index};
+use super::known::{CHANGED_MEANWHILE, Known, OWNED_BY_ANOTHER};
 use super::open::{self, Generation, Opened};
 use super::places::Places;
 use super::room::Room;
+use super::staged;
 use super::tail::Tail;
 use super::trailer::Trailer;
 use crate::error::{Result, bail};
-use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
-use crate::storage::{MemoryStorage, ReadAt, Storage};
+use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
+use crate::storage::{MemoryStorage, ReadAt, Storage, WriteRight};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// The shortest chunk that other readers accept in a frame.
 const MIN_CHUNK: usize = 32;
@@ -84,6 +87,12 @@ pub(super) struct Contiguous {
     /// Whether everything that has been found on the storage survives a loss of power.
     is_settled: bool,
     is_poisoned: bool,
+    /// Whether the storage has the header that was committed last, and perhaps no other one.
+    is_header_known: bool,
+    /// What a crash has left unfinished: whether the header is torn. `None` if that has been dealt with.
+    unhealed: Option<bool>,
+    /// The right to change the frame, from the first change to the commit.
+    right: Option<WriteRight>,
 }
 
 impl Contiguous {
@@ -107,6 +116,9 @@ impl Contiguous {
             is_new: true,
             is_settled: true,
             is_poisoned: false,
+            is_header_known: true,
+            unhealed: None,
+            right: None,
         };
         if !store.access.as_read().is_empty()? {
             bail!(InvalidArgument, "a frame is to be made where there is something already");
@@ -116,6 +128,16 @@ impl Contiguous {
 
     /// Takes over a frame that has been opened.
     pub(super) fn open(access: Access, base: u64, opened: Opened, settings: Settings) -> Result<(Self, State)> {
+        Self::open_with(access, None, base, opened, settings)
+    }
+
+    fn open_with(
+        access: Access,
+        right: Option<WriteRight>,
+        base: u64,
+        opened: Opened,
+        settings: Settings,
+    ) -> Result<(Self, State)> {
         let Opened { generation, extent, state, index, header, trailer, integrity } = opened;
         let can_write = matches!(access, Access::Write(_));
         if can_write && (generation != Generation::Current || base > 0) {
@@ -146,23 +168,36 @@ impl Contiguous {
             is_new: false,
             is_settled: false,
             is_poisoned: false,
+            is_header_known: true,
+            unhealed: can_write.then_some(integrity.is_recovered),
+            right,
         };
-        if can_write {
-            store.guarded(|store| store.heal(integrity.is_recovered))?;
-        }
+        store.heal_if_alone()?;
         Ok((store, state))
     }
 
     /// Becomes what has been found on its storage.
     fn become_opened(&mut self, opened: Opened) -> Result<State> {
         let access = std::mem::replace(&mut self.access, Access::Read(Box::new(MemoryStorage::default())));
-        let (store, state) = Self::open(access, self.base, opened, self.settings)?;
+        let right = self.right.take();
+        let (store, state) = Self::open_with(access, right, self.base, opened, self.settings)?;
         *self = store;
         Ok(state)
     }
 
-    /// Finishes what a crash has left unfinished: puts the header back that was found torn, and cuts off a footer that
-    /// would undo what other programs do to metalayers. Takes over what the footer knows of the frame.
+    /// Finishes what a crash has left unfinished, unless somebody else is changing the frame: then it is not a crash.
+    fn heal_if_alone(&mut self) -> Result<()> {
+        let Some(is_torn) = self.unhealed else { return Ok(()) };
+        let right = if self.right.is_some() { None } else { self.access.as_write()?.own()? };
+        if self.right.is_some() || right.is_some() {
+            self.unhealed = None;
+            self.guarded(|store| store.heal(is_torn))?;
+        }
+        Ok(())
+    }
+
+    /// Puts the header back that was found torn, and cuts off a footer that would undo what other programs do to
+    /// metalayers, or what somebody has written and never committed. Takes over what the footer knows of the frame.
     fn heal(&mut self, is_torn: bool) -> Result<()> {
         let footer = footer::read(self.access.as_read(), self.base, self.settings.limits);
         if is_torn {
@@ -170,12 +205,41 @@ impl Contiguous {
             self.storage()?.write_at(base, &header)?;
             self.sync()?;
         }
-        let Some(footer) = footer else { return Ok(()) };
+        let Some(footer) = footer else { return self.cut_uncommitted() };
         if self.header.starts_with(&footer.new) {
             let place = footer.start..footer.start + Footer::len(footer.new.len()) as u64;
             self.places.believe(&footer.vacancies, self.header.len() as u64, place);
         }
         if footer.new.len() > FIXED_LEN { self.cut(footer.start) } else { Ok(()) }
+    }
+
+    /// Reclaims the space of what lies behind the frame and was never committed. Where there are no chunks, deleted ones
+    /// may lie there that others are reading.
+    fn cut_uncommitted(&mut self) -> Result<()> {
+        let end = self.places.live.end;
+        if self.index.len() > 0 && self.limit > end { self.cut(end) } else { Ok(()) }
+    }
+
+    /// Whether header, index and trailer are still those that were committed or found here last.
+    fn is_current(&self) -> Result<bool> {
+        let Range { start: index_at, end } = self.places.live;
+        let (header, index, trailer) = (&self.header[..], self.index.committed(), &self.trailer);
+        Known { header, index, index_at, trailer, end }.is_at(self.access.as_read(), self.base)
+    }
+
+    /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
+    fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
+        let is_current = self.is_current()?;
+        if is_current && self.access.as_read().len()? == self.base + self.limit {
+            return self.heal_if_alone().map(|()| None);
+        }
+        if has_changes && !is_current {
+            bail!(Conflict, "{CHANGED_MEANWHILE}");
+        }
+        // Somebody may also have written something behind the frame, and have given it up.
+        let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
+        let state = self.become_opened(opened)?;
+        Ok((!is_current).then_some(state))
     }
 
     /// Takes away everything from a position on.
@@ -189,41 +253,31 @@ impl Contiguous {
     }
 
     /// Stores a chunk; its entry and its hash.
-    fn store(&mut self, chunk: NewChunk<'_>) -> Result<(Entry, u64)> {
+    fn store(&mut self, bytes: &[u8]) -> Result<(Entry, u64)> {
         self.check_writable()?;
-        match chunk {
-            NewChunk::Special(special) => Ok((Entry::Special(special), UNKNOWN)),
-            NewChunk::Bytes(bytes) => {
-                if bytes.len() < MIN_CHUNK {
-                    bail!(
-                        InvalidArgument,
-                        "a frame takes chunks of {MIN_CHUNK} bytes or more, this has {}",
-                        bytes.len()
-                    );
-                }
-                let position = self.guarded(|store| store.put_chunk(bytes))?;
-                self.cbytes += bytes.len() as u64;
-                let hash = if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN };
-                Ok((Entry::At(position - self.header.len() as u64), hash))
-            }
+        if bytes.len() < MIN_CHUNK {
+            bail!(InvalidArgument, "a frame takes chunks of {MIN_CHUNK} bytes or more, this has {}", bytes.len());
         }
+        let position = self.guarded(|store| store.put_chunk(bytes))?;
+        self.cbytes += bytes.len() as u64;
+        let hash = if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN };
+        Ok((Entry::At(position - self.header.len() as u64), hash))
     }
 
-    /// Gives back the room of chunks that no longer count, as far as they were stored since the last commit.
-    fn give_back(&mut self, gone: &[Entry]) -> Result<()> {
-        for offset in gone.iter().filter_map(|entry| entry.place()) {
-            let position = self.position_of(offset);
-            if position < self.places.committed_end {
-                continue;
-            }
-            let len = self.header_at_offset(offset)?.cbytes() as u64;
-            if position + len > self.tail.start() {
-                // What is not on the storage yet would be written over what comes there.
-                self.flush()?;
-            }
-            self.places.room.give(position..position + len);
-            self.cbytes = self.cbytes.saturating_sub(len);
+    /// Gives back the room of a chunk that no longer counts, if it was stored since the last commit.
+    fn give_back(&mut self, gone: Entry) -> Result<()> {
+        let Some(offset) = gone.place() else { return Ok(()) };
+        let position = self.position_of(offset);
+        if position < self.places.committed_end || !self.places.room.is_open() {
+            return Ok(());
         }
+        let len = self.header_at_offset(offset)?.cbytes() as u64;
+        if position + len > self.tail.start() {
+            // What is not on the storage yet would be written over what comes there.
+            self.flush()?;
+        }
+        self.places.room.give(position..position + len);
+        self.cbytes = self.cbytes.saturating_sub(len);
         Ok(())
     }
 }
@@ -270,62 +324,53 @@ impl ChunkStore for Contiguous {
         Ok(())
     }
 
-    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
-        let (entry, hash) = self.store(chunk)?;
-        self.change_hashes(|hashes| hashes.insert(index, hash))?;
-        self.index.insert(index, entry)
+    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
+        self.store(&chunk).map(staged::staged)
     }
 
-    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
-        let (entry, hash) = self.store(chunk)?;
-        let gone = self.index.entry(index)?;
-        self.change_hashes(|hashes| hashes.replace(index, hash))?;
-        self.index.replace(index, entry)?;
-        self.guarded(|store| store.give_back(&[gone]))
-    }
-
-    fn remove(&mut self, index: usize) -> Result<()> {
-        self.check_writable()?;
-        let gone = self.index.entry(index)?;
-        self.change_hashes(|hashes| hashes.remove(index))?;
-        self.index.remove(index)?;
-        self.guarded(|store| store.give_back(&[gone]))
-    }
-
-    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
-        match self.store(NewChunk::Bytes(&chunk))? {
-            (Entry::At(entry), hash) => Ok(Staged::At { entry, hash }),
-            (Entry::Special(special), _) => Ok(Staged::Special(special)),
+    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
+        if self.hashes.is_some() {
+            self.load_hashes()?;
         }
-    }
-
-    fn unstage(&mut self, staged: Staged) {
-        let Ok((entry, _)) = arrange::staged_entry(&staged) else { return };
-        // Room that is not given back does no harm; `compact` finds it.
-        let _ = self.guarded(|store| store.give_back(&[entry]));
-    }
-
-    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
-        self.check_writable()?;
-        let (entry, hash) = arrange::staged_entry(&staged)?;
-        let gone = self.index.entry(index)?;
-        self.change_hashes(|hashes| hashes.replace(index, hash))?;
-        self.index.replace(index, entry)?;
-        self.guarded(|store| store.give_back(&[gone]))
-    }
-
-    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
-        self.check_writable()?;
-        self.change_hashes(|_| ())?;
         let hashes = match &mut self.hashes {
             Some(KnownHashes::Loaded(hashes)) => Some(hashes),
             _ => None,
         };
-        let gone = arrange::arrange(kept, &sources, &mut self.index, hashes)?;
-        self.guarded(|store| store.give_back(&gone))
+        staged::splice(range, chunks, &mut self.index, hashes)
+    }
+
+    fn unstage(&mut self, staged: Staged) -> Result<()> {
+        let (entry, _) = staged::entry_of(&staged)?;
+        self.guarded(|store| store.give_back(entry))
+    }
+
+    fn begin(&mut self, has_changes: bool) -> Result<Begun> {
+        self.check_writable()?;
+        if self.right.is_some() || self.is_new {
+            return Ok(Begun::default());
+        }
+        self.right = self.access.as_write()?.own()?;
+        if self.right.is_none() {
+            bail!(Locked, "{OWNED_BY_ANOTHER}");
+        }
+        match self.catch_up(has_changes) {
+            Ok(state) => Ok(Begun { is_new: true, state }),
+            Err(error) => {
+                self.right = None;
+                Err(error)
+            }
+        }
+    }
+
+    fn release(&mut self) {
+        self.right = None;
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
+        let is_checked = self.begin(true)?.is_new || self.is_new;
+        if !is_checked && !self.is_current()? {
+            bail!(Conflict, "{CHANGED_MEANWHILE}");
+        }
         self.guarded(|store| store.commit_guarded(state))
     }
 
@@ -391,17 +436,11 @@ impl ChunkStore for Contiguous {
     }
 
     fn reload(&mut self) -> Result<Option<State>> {
-        if matches!(self.access, Access::Write(_)) {
+        // Nobody can have changed what is held.
+        if self.right.is_some() || self.is_new || self.is_current()? {
             return Ok(None);
         }
         let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
-        // After a compaction lengths can be what they were long ago.
-        if opened.header == self.header
-            && opened.trailer == self.trailer
-            && opened.index.committed() == self.index.committed()
-        {
-            return Ok(None);
-        }
         self.become_opened(opened).map(Some)
     }
 }

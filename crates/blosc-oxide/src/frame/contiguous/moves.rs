@@ -117,7 +117,7 @@ mod tests {
     use crate::chunk::{Compressor, Options};
     use crate::frame::Settings;
     use crate::limits::Limits;
-    use crate::schunk::{ChunkStore, NewChunk};
+    use crate::schunk::ChunkStore;
     use crate::storage::{Durability, MemoryStorage};
 
     #[test]
@@ -127,7 +127,8 @@ mod tests {
         let settings = Settings { durability: Durability::None, checksums: true, limits: Limits::new() };
         let mut store = Contiguous::begin_new(Box::new(MemoryStorage::default()), &state, settings).unwrap();
         let chunk = Compressor::new(options).unwrap().compress(b"some data that lies behind the header").unwrap();
-        store.insert(0, NewChunk::Bytes(&chunk)).unwrap();
+        let staged = store.stage(chunk.into()).unwrap();
+        store.splice(0..0, &[staged]).unwrap();
         store.commit(&state).unwrap();
         let before = store.offset(0).unwrap();
         store.make_room(store.header.len() + 100).unwrap();

@@ -21,6 +21,9 @@ impl Contiguous {
     /// Reads from the frame, also what is not yet on the storage.
     pub(super) fn read_position(&self, position: u64, out: &mut [u8]) -> Result<()> {
         let stored = self.tail.read(position, out);
+        if self.is_poisoned && stored > 0 && position >= self.places.committed_end {
+            bail!(Poisoned, "an earlier write has failed, and what was not committed is gone: open the frame again");
+        }
         let at = self.base.checked_add(position).ok_or_else(|| error!(Corrupt, "chunk: it is at {position}"))?;
         if stored == 0 { Ok(()) } else { read_exact(self.access.as_read(), at, &mut out[..stored], "chunk") }
     }

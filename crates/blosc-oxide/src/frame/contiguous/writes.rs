@@ -11,7 +11,21 @@ impl Contiguous {
         let result = action(self);
         // A refusal leaves the storage as it was.
         self.is_poisoned |= matches!(&result, Err(error) if error.kind() == ErrorKind::Io);
+        if self.is_poisoned {
+            self.reclaim();
+        }
         result
+    }
+
+    /// Gives back the space of everything that has been written since the last commit and will never be committed: a full
+    /// disk has room again. Nothing is cut off that a header may need which is there after all.
+    fn reclaim(&mut self) {
+        let is_ours = self.is_new || (self.is_header_known && matches!(self.is_current(), Ok(true)));
+        let end = self.base + self.places.committed_end;
+        if is_ours && let Ok(storage) = self.access.as_write() {
+            // Why nothing can be written is what the caller is told.
+            let _ = storage.set_len(end);
+        }
     }
 
     pub(super) fn check_writable(&mut self) -> Result<()> {

@@ -1,54 +1,35 @@
 //! A frame in a directory: a file for each chunk, and one for header, index and trailer.
 //!
-//! Files are never changed once they count. A commit writes the new index beside the old one and renames it over it.
+//! Files are never changed once they count. A commit writes the new index beside the old one and lets the two change
+//! names.
 
-use super::arrange;
+mod commit;
+mod numbers;
+
+pub(super) use numbers::{file_name, file_number};
+
 use super::checksums::{self, Hashes, UNKNOWN};
-use super::index::{Entry, Index, Packed};
+use super::index::{Entry, Index};
+use super::known::{CHANGED_MEANWHILE, Known, OWNED_BY_ANOTHER};
 use super::open::{self, Opened};
 use super::trailer::Trailer;
-use super::{Settings, header};
+use super::{Settings, staged};
 use crate::chunk::Header;
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::exec::lock;
-use crate::schunk::{ChunkStore, Foreign, NewChunk, Slot, Source, Staged, State};
-use crate::storage::{Directory, Durability, MemoryDirectory, ReadAt, read_exact};
+use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
+use crate::storage::{Directory, DirectoryReader, Durability, MemoryDirectory, ReadAt, WriteRight, read_exact};
+use numbers::FreeNumbers;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::io::ErrorKind::{InvalidInput, NotFound};
+use std::io::ErrorKind::{AlreadyExists, InvalidInput, NotFound};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// The file with header, index and trailer.
 pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
 pub(super) const NEW_INDEX_NAME: &str = "chunks.b2frame.new";
 const MIN_CHUNK: usize = 32;
-
-/// Numbers that no file has; the reference wants those of files to be dense.
-#[derive(Debug, Default)]
-struct FreeNumbers {
-    gaps: BTreeSet<u64>,
-    /// All from here on are free.
-    end: u64,
-}
-
-impl FreeNumbers {
-    fn besides(files: &BTreeSet<u64>) -> Self {
-        let end = files.last().map_or(0, |last| last + 1);
-        // There can be no more gaps than this if numbers are dense, and any number of them if somebody means harm.
-        let gaps = (0..end).filter(|file| !files.contains(file)).take(files.len() + 1).collect();
-        Self { gaps, end }
-    }
-
-    fn take(&mut self) -> u64 {
-        self.gaps.pop_first().unwrap_or_else(|| {
-            self.end += 1;
-            self.end - 1
-        })
-    }
-
-    fn give(&mut self, file: u64) {
-        self.gaps.insert(file);
-    }
-}
 
 /// The chunks of a sparse frame.
 pub(super) struct Sparse {
@@ -64,7 +45,7 @@ pub(super) struct Sparse {
     free: FreeNumbers,
     /// The files that have been written since the last commit and that the index names.
     fresh: BTreeSet<u64>,
-    /// The files that the committed index names, and the one with all changes does not.
+    /// The files that a committed index names or has named, and the one with all changes does not.
     dropped: Vec<u64>,
     /// Whether several chunks may be in one file; none is removed then.
     is_shared: bool,
@@ -73,18 +54,15 @@ pub(super) struct Sparse {
     foreign: Foreign,
     /// The file that was read last: a chunk is read in several parts.
     recent: Mutex<Option<(u64, Arc<dyn ReadAt>)>>,
+    /// The committed index; where it is not known, it cannot be put back if the file system has no exchange of names.
+    index_file: Option<Box<dyn ReadAt>>,
+    /// Lets others see that files are read here.
+    reader: Option<Box<dyn DirectoryReader>>,
+    /// The right to change the frame, from the first change to the commit.
+    right: Option<WriteRight>,
     /// Whether all names that have been found survive a loss of power.
     is_settled: bool,
     is_poisoned: bool,
-}
-
-/// What a commit makes of the file with the index.
-struct Rendered {
-    header: Vec<u8>,
-    index: Packed,
-    trailer: Trailer,
-    /// All of it.
-    bytes: Vec<u8>,
 }
 
 impl Sparse {
@@ -105,6 +83,9 @@ impl Sparse {
             cbytes: 0,
             foreign: Foreign::default(),
             recent: Mutex::default(),
+            index_file: None,
+            reader: None,
+            right: None,
             is_settled: true,
             is_poisoned: false,
         };
@@ -119,6 +100,14 @@ impl Sparse {
         can_write: bool,
         settings: Settings,
     ) -> Result<(Self, State)> {
+        let (store, state) = Self::read(&mut *directory, can_write, settings)?;
+        Ok((Self { directory, ..store }, state))
+    }
+
+    /// Reads the index. What comes back has no directory yet.
+    fn read(directory: &mut dyn Directory, can_write: bool, settings: Settings) -> Result<(Self, State)> {
+        // Others must see the reader before it reads what they may replace.
+        let reader = directory.reader().map_err(|cause| at_file(INDEX_NAME, cause))?;
         let source = directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
         let opened = open::open(&*source, 0, settings.limits)?;
         if !opened.extent.is_sparse {
@@ -138,7 +127,7 @@ impl Sparse {
         let is_shared = can_write && files.len() < index.entries()?.filter_map(Entry::place).count();
         let cbytes = extent.section_len;
         let store = Self {
-            directory,
+            directory: Box::new(MemoryDirectory::new()),
             can_write,
             settings,
             header,
@@ -152,6 +141,9 @@ impl Sparse {
             cbytes,
             foreign,
             recent: Mutex::default(),
+            index_file: Some(source),
+            reader: Some(reader),
+            right: None,
             is_settled: false,
             is_poisoned: false,
         };
@@ -191,20 +183,11 @@ impl Sparse {
     }
 
     /// Writes a file of its own for a chunk; its entry and its hash.
-    fn store(&mut self, chunk: NewChunk<'_>) -> Result<(Entry, u64)> {
-        let bytes = match chunk {
-            NewChunk::Special(special) => {
-                self.check_writable()?;
-                return Ok((Entry::Special(special), UNKNOWN));
-            }
-            NewChunk::Bytes(bytes) => bytes,
-        };
+    fn store(&mut self, bytes: &[u8]) -> Result<(Entry, u64)> {
         if bytes.len() < MIN_CHUNK {
             bail!(InvalidArgument, "a frame takes chunks of {MIN_CHUNK} bytes or more, this has {}", bytes.len());
         }
-        self.check_writable()?;
-        let file = self.free.take();
-        self.guarded(|store| store.write_file(&file_name(file), bytes))?;
+        let file = self.guarded(|store| store.write_chunk(bytes))?;
         self.fresh.insert(file);
         self.cbytes += bytes.len() as u64;
         Ok((Entry::At(file), if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN }))
@@ -220,18 +203,30 @@ impl Sparse {
         Ok(())
     }
 
-    fn write_file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+    /// Writes a new file and returns its number. One that is there is left alone: somebody may be reading it.
+    fn write_chunk(&mut self, bytes: &[u8]) -> Result<u64> {
         self.settle()?;
         self.forget_recent();
-        let written = self.directory.create(name).and_then(|mut file| {
+        let (name, file, created) = loop {
+            let file = self.free.take();
+            let name = file_name(file);
+            match self.directory.create_new(&name) {
+                Err(cause) if cause.kind() == AlreadyExists => {}
+                created => break (name, file, created),
+            }
+        };
+        let written = created.and_then(|mut file| {
             file.write_at(0, bytes)?;
             if self.is_durable() { file.sync() } else { Ok(()) }
         });
-        written.map_err(|cause| {
-            // Half a file is no use to anybody; that it cannot be removed either is not the news.
-            let _ = self.directory.remove(name);
-            at_file(name, cause)
-        })
+        match written {
+            Ok(()) => Ok(file),
+            Err(cause) => {
+                // Half a file is no use to anybody; that it cannot be removed either is not the news.
+                let _ = self.directory.remove(&name);
+                Err(at_file(&name, cause))
+            }
+        }
     }
 
     /// What the file of a chunk holds; nothing if there is none.
@@ -245,78 +240,31 @@ impl Sparse {
         }
     }
 
-    /// Forgets a file of `len` bytes that no entry names any more; one that counts is kept until the next commit.
-    fn release(&mut self, entry: Entry, len: u64) -> Result<()> {
-        let Entry::At(file) = entry else { return Ok(()) };
-        if self.fresh.contains(&file) {
-            self.guarded(|store| store.remove_files(&[file]))?;
-            self.fresh.remove(&file);
-        } else if !self.is_shared {
-            self.dropped.push(file);
-        }
-        self.cbytes = self.cbytes.saturating_sub(len);
-        Ok(())
+    /// Whether the index is still the one that was committed or found here last.
+    fn is_current(&self) -> Result<bool> {
+        let source = self.directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
+        let (header, index, trailer) = (&self.header[..], self.index.committed(), &self.trailer);
+        let end = (header.len() + index.len() + trailer.len()) as u64;
+        Known { header, index, index_at: header.len() as u64, trailer, end }.is_at(&*source, 0)
     }
 
-    fn commit_guarded(&mut self, state: &State) -> Result<()> {
-        let Rendered { header, index, trailer, bytes } = self.render(state)?;
-        if self.is_durable() {
-            self.directory.sync()?;
+    /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
+    fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
+        if self.is_current()? {
+            return Ok(None);
         }
-        self.write_file(NEW_INDEX_NAME, &bytes)?;
-        self.rename_index()?;
-        // Either index may be the one that survives before the next line has succeeded: what both name is kept.
-        self.fresh.clear();
-        self.header = header;
-        self.trailer = trailer;
-        self.index.set_committed(index);
-        self.foreign = Foreign::default();
-        if self.is_durable() {
-            self.directory.sync()?;
+        if has_changes {
+            bail!(Conflict, "{CHANGED_MEANWHILE}");
         }
-        let dropped = std::mem::take(&mut self.dropped);
-        self.remove_files(&dropped)
+        self.open_again().map(Some)
     }
 
-    /// Header, index and trailer.
-    fn render(&mut self, state: &State) -> Result<Rendered> {
-        let index = self.index.pack()?;
-        let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
-        let mut trailer = Trailer::new(state.vlmetalayers.chunks(), self.hashes.as_mut())?;
-        let header_len = header::write(state, 0, 0, true, has_vlmetalayers)?.len();
-        let frame_len = (header_len + index.len() + trailer.len()) as u64;
-        let header = header::write(state, frame_len, self.cbytes, true, has_vlmetalayers)?;
-        trailer.put_fingerprint(&header, index.digest());
-        let hashes = self.hashes.as_ref().map(Hashes::as_bytes).unwrap_or_default();
-        let (before, after) = trailer.parts();
-        let bytes = [&header[..], index.bytes(), before, hashes, after].concat();
-        Ok(Rendered { header, index, trailer, bytes })
-    }
-
-    /// Puts the new index in place of the old one.
-    fn rename_index(&mut self) -> Result<()> {
-        self.directory.rename(NEW_INDEX_NAME, INDEX_NAME).map_err(|cause| {
-            let is_still_there = self.directory.remove(NEW_INDEX_NAME).is_ok();
-            if !is_still_there {
-                // It has been renamed after all, or nobody knows: its files are not to be removed.
-                self.fresh.clear();
-            }
-            at_file(INDEX_NAME, cause)
-        })
-    }
-
-    /// Removes files that no longer count, all that can be removed.
-    fn remove_files(&mut self, files: &[u64]) -> Result<()> {
-        self.forget_recent();
-        let mut result = Ok(());
-        for &file in files {
-            let name = file_name(file);
-            match self.directory.remove(&name) {
-                Err(cause) if cause.kind() != NotFound => result = result.and(Err(at_file(&name, cause))),
-                _ => self.free.give(file),
-            }
-        }
-        result
+    /// Becomes what is in the directory now.
+    fn open_again(&mut self) -> Result<State> {
+        let (store, state) = Self::read(&mut *self.directory, self.can_write, self.settings)?;
+        let directory = std::mem::replace(&mut self.directory, Box::new(MemoryDirectory::new()));
+        *self = Self { directory, right: self.right.take(), ..store };
+        Ok(state)
     }
 
     /// A number may stand for another file from now on.
@@ -339,7 +287,13 @@ impl Sparse {
         {
             return Ok((name, Arc::clone(source)));
         }
-        let source: Arc<dyn ReadAt> = self.directory.open(&name).map_err(|cause| at_chunk_file(&name, cause))?.into();
+        let opened = self.directory.open(&name).map_err(|cause| match self.is_current() {
+            Ok(false) if cause.kind() == NotFound => {
+                error!(Conflict, "{name}: its file is gone, because the frame has been compacted since it was opened")
+            }
+            _ => at_chunk_file(&name, cause),
+        });
+        let source: Arc<dyn ReadAt> = opened?.into();
         *lock(&self.recent) = Some((file, Arc::clone(&source)));
         Ok((name, source))
     }
@@ -351,11 +305,6 @@ impl Sparse {
 
 fn files_of(entries: impl Iterator<Item = Entry>) -> BTreeSet<u64> {
     entries.filter_map(Entry::place).collect()
-}
-
-/// The name of a chunk's file.
-pub(super) fn file_name(file: u64) -> String {
-    format!("{file:08X}.chunk")
 }
 
 fn at_file(name: &str, cause: std::io::Error) -> crate::error::Error {
@@ -424,75 +373,54 @@ impl ChunkStore for Sparse {
         read_exact(&*source, 0, out, &name)
     }
 
-    fn insert(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
-        let (entry, hash) = self.store(chunk)?;
-        if let Some(hashes) = &mut self.hashes {
-            hashes.insert(index, hash);
-        }
-        self.index.insert(index, entry)
+    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
+        self.store(&chunk).map(staged::staged)
     }
 
-    fn replace(&mut self, index: usize, chunk: NewChunk<'_>) -> Result<()> {
+    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
+        staged::splice(range, chunks, &mut self.index, self.hashes.as_mut())
+    }
+
+    fn unstage(&mut self, staged: Staged) -> Result<()> {
+        let Staged::At { entry: file, .. } = staged else { return Ok(()) };
+        let len = self.stored_len(Entry::At(file)).unwrap_or_default();
+        self.cbytes = self.cbytes.saturating_sub(len);
+        if self.fresh.remove(&file) {
+            self.remove_file(file);
+        } else if !self.is_shared {
+            // The committed index names it.
+            self.dropped.push(file);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, has_changes: bool) -> Result<Begun> {
         self.check_writable()?;
-        let old = self.entry(index)?;
-        let old_len = self.stored_len(old)?;
-        let (entry, hash) = self.store(chunk)?;
-        if let Some(hashes) = &mut self.hashes {
-            hashes.replace(index, hash);
+        if self.right.is_some() || self.header.is_empty() {
+            return Ok(Begun::default());
         }
-        self.index.replace(index, entry)?;
-        self.release(old, old_len)
-    }
-
-    fn remove(&mut self, index: usize) -> Result<()> {
-        self.check_writable()?;
-        let old = self.entry(index)?;
-        let old_len = self.stored_len(old)?;
-        if let Some(hashes) = &mut self.hashes {
-            hashes.remove(index);
+        self.right = self.directory.own(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
+        if self.right.is_none() {
+            bail!(Locked, "{OWNED_BY_ANOTHER}");
         }
-        self.index.remove(index)?;
-        self.release(old, old_len)
-    }
-
-    fn stage(&mut self, chunk: Vec<u8>) -> Result<Staged> {
-        match self.store(NewChunk::Bytes(&chunk))? {
-            (Entry::At(entry), hash) => Ok(Staged::At { entry, hash }),
-            (Entry::Special(special), _) => Ok(Staged::Special(special)),
+        match self.catch_up(has_changes) {
+            Ok(state) => Ok(Begun { is_new: true, state }),
+            Err(error) => {
+                self.right = None;
+                Err(error)
+            }
         }
     }
 
-    fn unstage(&mut self, staged: Staged) {
-        let Ok((entry, _)) = arrange::staged_entry(&staged) else { return };
-        // A file that is left over does no harm; `compact` removes it.
-        let _ = self.stored_len(entry).and_then(|len| self.release(entry, len));
-    }
-
-    fn put(&mut self, index: usize, staged: Staged) -> Result<()> {
-        self.check_writable()?;
-        let old = self.entry(index)?;
-        let old_len = self.stored_len(old)?;
-        let (entry, hash) = arrange::staged_entry(&staged)?;
-        if let Some(hashes) = &mut self.hashes {
-            hashes.replace(index, hash);
-        }
-        self.index.replace(index, entry)?;
-        self.release(old, old_len)
-    }
-
-    fn arrange(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
-        self.check_writable()?;
-        let gone = arrange::arrange(kept, &sources, &mut self.index, self.hashes.as_mut())?;
-        // Another program may have given two chunks one file.
-        let still_there = files_of(self.index.entries_from(kept)?);
-        let is_gone = |entry: &Entry| entry.place().is_some_and(|file| !still_there.contains(&file));
-        gone.into_iter().filter(is_gone).try_for_each(|old| {
-            let len = self.stored_len(old)?;
-            self.release(old, len)
-        })
+    fn release(&mut self) {
+        self.right = None;
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
+        let is_checked = self.begin(true)?.is_new || self.header.is_empty();
+        if !is_checked && !self.is_current()? {
+            bail!(Conflict, "{CHANGED_MEANWHILE}");
+        }
         self.guarded(|store| store.commit_guarded(state))
     }
 
@@ -502,7 +430,7 @@ impl ChunkStore for Sparse {
             store.settle()?;
             let known: BTreeSet<String> = files_of(store.index.entries()?).into_iter().map(file_name).collect();
             for name in store.directory.names()? {
-                let is_ours = name == NEW_INDEX_NAME || is_chunk_name(&name);
+                let is_ours = name == NEW_INDEX_NAME || file_number(&name).is_some();
                 if is_ours && !known.contains(&name) {
                     store.directory.remove(&name).map_err(|cause| at_file(&name, cause))?;
                 }
@@ -548,47 +476,14 @@ impl ChunkStore for Sparse {
         // Should this fail, the changes are still there, and must not be committed.
         self.is_poisoned = true;
         self.remove_fresh();
-        let directory = std::mem::replace(&mut self.directory, Box::new(MemoryDirectory::new()));
-        let (store, state) = Self::open(directory, self.can_write, self.settings)?;
-        *self = store;
-        Ok(state)
+        self.open_again()
     }
 
     fn reload(&mut self) -> Result<Option<State>> {
-        if self.can_write {
+        // Nobody can have changed what is held.
+        if self.right.is_some() || self.is_current()? {
             return Ok(None);
         }
-        let source = self.directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
-        let opened = open::open(&*source, 0, self.settings.limits)?;
-        // The lengths in the header are the same after many a change.
-        if opened.header == self.header
-            && opened.trailer == self.trailer
-            && opened.index.committed() == self.index.committed()
-        {
-            return Ok(None);
-        }
-        let foreign = opened.integrity.foreign();
-        self.hashes = match (opened.integrity.hashes, opened.integrity.verdict) {
-            (Some(stored), Some(_)) => Some(stored.load(&*source, 0, opened.index.len(), self.settings.limits)?),
-            _ => None,
-        };
-        self.forget_recent();
-        self.header = opened.header;
-        self.trailer = opened.trailer;
-        self.cbytes = opened.extent.section_len;
-        self.foreign = foreign;
-        self.index = opened.index;
-        Ok(Some(opened.state))
+        self.open_again().map(Some)
     }
-}
-
-fn is_chunk_name(name: &str) -> bool {
-    file_number(name).is_some()
-}
-
-/// The number of the chunk's file that has this name.
-pub(super) fn file_number(name: &str) -> Option<u64> {
-    let number = name.strip_suffix(".chunk")?;
-    let is_ours = number.len() == 8 && number.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'));
-    u64::from_str_radix(number, 16).ok().filter(|_| is_ours)
 }

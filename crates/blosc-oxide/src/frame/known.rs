@@ -1,0 +1,55 @@
+//! Whether a frame is still what is known of it.
+
+use super::trailer::{Fingerprint, Trailer};
+use crate::error::{ErrorKind, Result};
+use crate::storage::{ReadAt, read_exact};
+
+/// What is told who has changed a frame that others have changed, too.
+pub(super) const CHANGED_MEANWHILE: &str =
+    "somebody else has changed the frame since the changes here began: roll back, or open it again, and make them anew";
+/// What is told who wants to change a frame that somebody else is changing.
+pub(super) const OWNED_BY_ANOTHER: &str =
+    "another handle or process is changing the frame; try again when that has ended";
+
+/// What is known of a frame: all that a commit writes but chunks.
+pub(super) struct Known<'a> {
+    pub(super) header: &'a [u8],
+    pub(super) index: &'a [u8],
+    /// Where the index is, counted from the start of the frame.
+    pub(super) index_at: u64,
+    pub(super) trailer: &'a Trailer,
+    /// Where the trailer ends.
+    pub(super) end: u64,
+}
+
+impl Known<'_> {
+    /// Whether the frame that starts at `base` still has this header, this index and this trailer. All of them, because
+    /// lengths can be what they were after several commits. An index that the fingerprint in the trailer covers is not
+    /// read.
+    pub(super) fn is_at(&self, source: &dyn ReadAt, base: u64) -> Result<bool> {
+        let (before, after) = self.trailer.parts();
+        let is_covered = matches!(self.trailer.fingerprint(), Ok(Fingerprint::Ours(_)));
+        let index = if is_covered { &[] } else { self.index };
+        let trailer_at = self.end.saturating_sub(self.trailer.len() as u64);
+        let after_at = self.end.saturating_sub(after.len() as u64);
+        let parts = [(0, self.header), (after_at, after), (trailer_at, before), (self.index_at, index)];
+        for (position, known) in parts {
+            if !has_at(source, base.saturating_add(position), known)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether these bytes are at a position.
+fn has_at(source: &dyn ReadAt, position: u64, known: &[u8]) -> Result<bool> {
+    if known.is_empty() {
+        return Ok(true);
+    }
+    let mut found = vec![0; known.len()];
+    match read_exact(source, position, &mut found, "frame") {
+        Err(error) if error.kind() == ErrorKind::Truncated => Ok(false),
+        result => result.map(|()| found == known),
+    }
+}
