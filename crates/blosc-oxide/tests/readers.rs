@@ -243,7 +243,12 @@ fn a_reader_of_a_directory_keeps_its_state_whatever_is_committed() {
         Box::new(|| FileDirectory::new(&path).names().unwrap()) as Box<dyn Fn() -> Vec<String> + '_>,
         Box::new(|| memory.names().unwrap()),
     ];
-    drop(Frame::create(&path, options()).unwrap());
+    let mut created = Frame::create(&path, options()).unwrap();
+    (0..5).for_each(|seed| created.append(&noise(seed, CHUNK)).unwrap());
+    (0..5).for_each(|seed| churn(&mut created, 10 * seed));
+    assert_eq!(chunk_files(&names[0]()), 5, "also the handle that has made it removes what it replaces");
+    (0..5).for_each(|_| created.delete(0).unwrap());
+    drop(created);
     drop(Frame::create_in_directory(memory.clone(), options()).unwrap());
     for (open, names) in [on_disk, in_memory].into_iter().zip(names) {
         let mut writer = open(true);

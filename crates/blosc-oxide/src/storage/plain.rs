@@ -57,7 +57,7 @@ mod unix {
         }
     }
 
-    /// How often a reader asks again while somebody looks for readers, and how long it waits.
+    /// How often somebody asks again who comes at the moment when another one is done, and how long a reader waits.
     const PATIENCE: u32 = 50;
     const PAUSE: Duration = Duration::from_millis(1);
 
@@ -204,13 +204,17 @@ mod unix {
 
         /// The right to write to the file that has this name now; `None` if somebody has it.
         pub(in super::super) fn own(&self, name: &str) -> io::Result<Option<WriteRight>> {
-            let file = self.open(name)?;
-            let opened = fstat(&file)?;
-            let right = own(file)?;
-            let named = statat(self.handle()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            // Who had the right until now has put another file there.
-            let is_replaced = (named.st_dev, named.st_ino) != (opened.st_dev, opened.st_ino);
-            Ok(right.filter(|_| !is_replaced))
+            for _ in 0..PATIENCE {
+                let file = self.open(name)?;
+                let opened = fstat(&file)?;
+                let Some(right) = own(file)? else { return Ok(None) };
+                let named = statat(self.handle()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                if (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino) {
+                    return Ok(Some(right));
+                }
+                // Who had the right until now has put another file there.
+            }
+            Ok(None)
         }
 
         /// Lets others see that the directory is read.

@@ -143,7 +143,7 @@ impl Sparse {
     /// commit does it, or `compact`. What cannot be removed does no harm.
     fn remove_superseded(&mut self) {
         self.index_file = self.directory.open(INDEX_NAME).ok();
-        if self.dropped.is_empty() || !self.reader.as_ref().is_some_and(|reader| reader.is_only()) {
+        if self.dropped.is_empty() || !self.reader.is_only() {
             return;
         }
         for file in std::mem::take(&mut self.dropped) {

@@ -57,7 +57,7 @@ pub(super) struct Sparse {
     /// The committed index; where it is not known, it cannot be put back if the file system has no exchange of names.
     index_file: Option<Box<dyn ReadAt>>,
     /// Lets others see that files are read here.
-    reader: Option<Box<dyn DirectoryReader>>,
+    reader: Box<dyn DirectoryReader>,
     /// The right to change the frame, from the first change to the commit.
     right: Option<WriteRight>,
     /// Whether all names that have been found survive a loss of power.
@@ -68,6 +68,7 @@ pub(super) struct Sparse {
 impl Sparse {
     /// Begins a frame in an empty directory: there is none before the first commit.
     pub(super) fn begin_new(directory: Box<dyn Directory>, settings: Settings) -> Result<Self> {
+        let reader = directory.reader().map_err(|cause| at_file(INDEX_NAME, cause))?;
         let store = Self {
             directory,
             can_write: true,
@@ -84,7 +85,7 @@ impl Sparse {
             foreign: Foreign::default(),
             recent: Mutex::default(),
             index_file: None,
-            reader: None,
+            reader,
             right: None,
             is_settled: true,
             is_poisoned: false,
@@ -141,8 +142,8 @@ impl Sparse {
             cbytes,
             foreign,
             recent: Mutex::default(),
-            index_file: Some(source),
-            reader: Some(reader),
+            index_file: can_write.then_some(source),
+            reader,
             right: None,
             is_settled: false,
             is_poisoned: false,
