@@ -8,11 +8,13 @@ use crate::format::{ARRAY_LAYERS, FileFormat};
 use crate::sink;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::bloscpack::rewrite;
-use blosc_oxide::{Codec, FileStorage, Frame, FrameVersion, Options, SuperChunk};
+use blosc_oxide::{Codec, FileStorage, Frame, FrameOptions, FrameVersion, Options, SuperChunk};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+/// From how many special chunks on they have no checksums.
+const MANY: usize = 1 << 20;
 /// The version of the chunks of C-Blosc 1.x.
 const BLOSC1_VERSION: u8 = 2;
 
@@ -105,8 +107,19 @@ fn is_portable(chunk: &ChunkFile) -> bool {
     if chunk.header.is_extended() { chunk.follows_current_rule() } else { chunk.header.version() == BLOSC1_VERSION }
 }
 
+/// How a frame is made with the chunks of another: without checksums if there are more than a million special chunks, and
+/// fewer others. A list with 8 bytes for each of them would be all that the file is.
+fn frame_options(of: &SuperChunk, recipe: &Recipe) -> FrameOptions {
+    let (mut special, mut stored) = (0, 0);
+    for run in of.chunk_runs() {
+        *(if run.special.is_some() { &mut special } else { &mut stored }) += run.chunks.len();
+    }
+    let options = sink::frame_options(recipe).with_chunks(of.options().clone());
+    if special > MANY && special > stored { options.checksums(false) } else { options }
+}
+
 fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
-    let options = sink::frame_options(recipe).with_chunks(frame.options().clone());
+    let options = frame_options(frame, recipe);
     sink::build(path, options, recipe, |sc| {
         sc.append_all(frame)?;
         sink::add_vllayers(sc, &recipe.metadata, true)
@@ -114,7 +127,7 @@ fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
 }
 
 fn copy_array(array: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
-    let options = sink::frame_options(recipe).with_chunks(array.options().clone());
+    let options = frame_options(array, recipe);
     let own = array.metalayers().iter().filter(|(name, _)| ARRAY_LAYERS.contains(name));
     let options = own.fold(options, |options, (name, content)| options.metalayer(name, content));
     sink::build(path, options, recipe, |sc| {

@@ -1,5 +1,7 @@
 //! What there is to know about a file.
 
+pub(crate) use crate::chunk_facts::{ChunkFacts, Examined};
+use crate::chunk_facts::{has_no_streams, is_stored};
 use crate::encoding::{Hints, split_name};
 use crate::format::{self, FileFormat};
 use crate::json::Json;
@@ -7,8 +9,8 @@ use crate::metadata;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::bloscpack::{Checksum, ItemOrder, NumpyArray};
 use blosc_oxide::{
-    BitshuffleRule, Bloscpack, Codec, EarlyFrame, Filter, Frame, FrameLayout, FrameVersion, Header, NdArray,
-    PackedSpecial, PackedSuperChunk, Pipeline, ReadAt, Result, Special, SplitMode, SuperChunk,
+    BitshuffleRule, Bloscpack, Codec, EarlyFrame, Error, ErrorKind, Filter, Frame, FrameLayout, FrameVersion, Header,
+    NdArray, PackedSpecial, PackedSuperChunk, Pipeline, ReadAt, Result, Special, SplitMode, SuperChunk,
 };
 
 /// How many chunks have each special value.
@@ -21,12 +23,12 @@ pub(crate) struct Specials {
 }
 
 impl Specials {
-    fn count(&mut self, special: Option<Special>) {
+    fn count(&mut self, special: Option<Special>, chunks: u64) {
         match special {
-            Some(Special::Zeros) => self.zeros += 1,
-            Some(Special::NaN) => self.nan += 1,
-            Some(Special::Value) => self.value += 1,
-            Some(Special::Uninit) => self.uninit += 1,
+            Some(Special::Zeros) => self.zeros += chunks,
+            Some(Special::NaN) => self.nan += chunks,
+            Some(Special::Value) => self.value += chunks,
+            Some(Special::Uninit) => self.uninit += chunks,
             None => {}
         }
     }
@@ -70,8 +72,9 @@ pub(crate) struct Facts {
     pub(crate) bitshuffle: BitshuffleRule,
     /// The special chunks of a packed super-chunk: name, offset, nbytes and cbytes.
     pub(crate) parts: Vec<(String, u64, u64, u64)>,
-    pub(crate) metalayers: Vec<(String, u64)>,
-    pub(crate) vlmetalayers: Vec<(String, u64)>,
+    /// Names, and how long the contents are, where that can be told.
+    pub(crate) metalayers: Vec<(String, Option<u64>)>,
+    pub(crate) vlmetalayers: Vec<(String, Option<u64>)>,
     pub(crate) metadata: Option<String>,
     pub(crate) shape: Option<Vec<u64>>,
     pub(crate) chunks: Option<Vec<u64>>,
@@ -80,27 +83,9 @@ pub(crate) struct Facts {
     pub(crate) order: Option<&'static str>,
     pub(crate) checksum: Option<String>,
     pub(crate) dead_bytes: Option<u64>,
-}
-
-/// What one chunk of a file is and holds.
-#[derive(Debug, Clone)]
-pub(crate) struct ChunkFacts {
-    pub(crate) index: u64,
-    /// Where it is in the file, or the number of its own file; `None` if it is not stored.
-    pub(crate) offset: Option<u64>,
-    pub(crate) nbytes: u64,
-    pub(crate) cbytes: u64,
-    pub(crate) blocksize: Option<u64>,
-    pub(crate) codec: Option<Codec>,
-    pub(crate) filters: Vec<Filter>,
-    pub(crate) special: Option<Special>,
-    pub(crate) is_stored: bool,
-    pub(crate) is_instrumented: bool,
-    pub(crate) is_big_endian: bool,
-    pub(crate) codec_meta: Option<u8>,
-    pub(crate) codec_version: Option<u8>,
-    /// Whether its data depend on a rule of bitshuffle that nothing tells.
-    pub(crate) is_ambiguous: bool,
+    /// How many chunks cannot be read, and what is wrong with the first of them.
+    pub(crate) damaged: u64,
+    pub(crate) damage: Option<String>,
 }
 
 /// How many times smaller something has become.
@@ -165,6 +150,8 @@ impl Facts {
             order: None,
             checksum: None,
             dead_bytes: None,
+            damaged: 0,
+            damage: None,
         }
     }
 
@@ -176,18 +163,29 @@ impl Facts {
         facts.cbytes = header.cbytes() as u64;
         facts.chunksize = Some(facts.nbytes);
         facts.nchunks = 1;
-        facts.specials.count(header.special());
-        facts.count(header);
+        facts.specials.count(header.special(), 1);
+        facts.count(header, 1);
         facts.ambiguous = header.is_bitshuffle_ambiguous().into();
         facts.bitshuffle = header.bitshuffle_rule().unwrap_or(chunk.bitshuffle);
         facts
     }
 
-    /// Counts what is special about a chunk.
-    fn count(&mut self, header: &Header) {
-        self.stored += u64::from(is_stored(header));
-        self.instrumented += u64::from(header.is_instrumented());
-        self.big_endian += u64::from(header.is_big_endian());
+    /// Takes note of chunks that cannot be read; that the file cannot be is no damage.
+    fn note_damage(&mut self, chunks: u64, error: Error) -> Result<()> {
+        if error.kind() == ErrorKind::Io {
+            return Err(error);
+        }
+        self.damaged += chunks;
+        self.damage.get_or_insert_with(|| error.to_string());
+        Ok(())
+    }
+
+    /// Counts what is special about chunks with this header.
+    fn count(&mut self, header: &Header, chunks: u64) {
+        let counted = |is_so: bool| if is_so { chunks } else { 0 };
+        self.stored += counted(is_stored(header));
+        self.instrumented += counted(header.is_instrumented());
+        self.big_endian += counted(header.is_big_endian());
         if !has_no_streams(header) {
             self.codec_meta.get_or_insert(header.codec_meta());
             self.codec_version.get_or_insert(header.codec_version());
@@ -217,10 +215,13 @@ impl Facts {
         let mut facts = Self::new(FileFormat::of_frame(frame), version);
         facts.layout = Some(if frame.layout() == FrameLayout::Sparse { "sparse" } else { "contiguous" });
         facts.checksum = frame.has_checksums().then(|| "xxh3".to_owned());
-        facts.dead_bytes = Some(frame.dead_bytes()?);
+        facts.dead_bytes = match frame.dead_bytes() {
+            Err(error) if error.kind() != ErrorKind::Io => None,
+            dead => Some(dead?),
+        };
         facts.take_super_chunk(frame)?;
         if !format::is_array(frame)
-            && let Some(array) = metadata::described_array(frame)
+            && let Ok(Some(array)) = metadata::described_in_frame(frame)
         {
             facts.take_numpy(&array);
         }
@@ -240,24 +241,30 @@ impl Facts {
         self.has_dict = sc.has_dict();
         self.has_vlblocks = sc.has_vlblocks();
         self.blocksize = sc.blocksize().map(|size| size as u64);
-        for index in 0..sc.nchunks() {
-            let header = sc.chunk_header(index)?;
-            self.specials.count(header.map_or_else(|| sc.chunk_special(index), |header| Ok(header.special()))?);
-            if let Some(header) = header {
-                self.count(&header);
-            }
-            self.ambiguous += u64::from(sc.is_bitshuffle_ambiguous(index)?);
-        }
         self.bitshuffle = sc.bitshuffle_rule();
-        if self.blocksize.is_none() && !self.has_vlblocks {
-            let header = (0..sc.nchunks()).find_map(|index| sc.chunk_header(index).transpose()).transpose()?;
-            self.blocksize = header.map(|header| header.blocksize() as u64);
+        let mut blocksize = None;
+        for run in sc.chunk_runs() {
+            let chunks = run.chunks.len() as u64;
+            match run.header {
+                Ok(Some(header)) => {
+                    self.count(&header, chunks);
+                    blocksize.get_or_insert(header.blocksize() as u64);
+                    let is_ambiguous = sc.is_bitshuffle_ambiguous(run.chunks.start)?;
+                    self.ambiguous += if is_ambiguous { chunks } else { 0 };
+                }
+                Ok(None) => {}
+                Err(error) => self.note_damage(chunks, error)?,
+            }
+            self.specials.count(run.special, chunks);
         }
-        self.metalayers =
-            sc.metalayers().iter().map(|(name, content)| (name.to_owned(), content.len() as u64)).collect();
+        if !self.has_vlblocks {
+            self.blocksize = self.blocksize.or(blocksize);
+        }
+        let layers = sc.metalayers().iter();
+        self.metalayers = layers.map(|(name, content)| (name.to_owned(), Some(content.len() as u64))).collect();
         for name in sc.vlmetalayers().names() {
-            let content = sc.vlmetalayers().get(name)?.unwrap_or_default();
-            self.vlmetalayers.push((name.to_owned(), content.len() as u64));
+            let nbytes = sc.vlmetalayers().nbytes(name).ok().flatten();
+            self.vlmetalayers.push((name.to_owned(), nbytes.map(|nbytes| nbytes as u64)));
         }
         Ok(())
     }
@@ -284,15 +291,21 @@ impl Facts {
         let header = packed.header();
         facts.nchunks = packed.nchunks() as u64;
         for index in 0..packed.nchunks() {
-            let chunk = packed.chunk_header(index)?;
-            if index == 0 {
+            let chunk = match packed.chunk_header(index) {
+                Ok(chunk) => chunk,
+                Err(error) => {
+                    facts.note_damage(1, error)?;
+                    continue;
+                }
+            };
+            if facts.chunksize.is_none() {
                 facts.take_header(&chunk);
                 facts.chunksize = Some(chunk.nbytes() as u64);
             }
+            facts.nbytes += chunk.nbytes() as u64;
             facts.cbytes += chunk.cbytes() as u64;
-            facts.count(&chunk);
+            facts.count(&chunk, 1);
         }
-        facts.nbytes = packed.nbytes()?;
         for kind in PackedSpecial::ALL {
             if let Some((offset, chunk)) = packed.special_header(kind)? {
                 facts.parts.push((kind.to_string(), offset, chunk.nbytes() as u64, chunk.cbytes() as u64));
@@ -302,8 +315,8 @@ impl Facts {
         facts.level = Some(header.level().into());
         facts.filters = header.filters().iter().collect();
         for kind in [PackedSpecial::Metadata, PackedSpecial::UserData] {
-            if let Some(content) = packed.special(kind)? {
-                facts.metalayers.push((kind.to_string(), content.len() as u64));
+            if let Some((_, chunk)) = packed.special_header(kind)? {
+                facts.metalayers.push((kind.to_string(), Some(chunk.nbytes() as u64)));
             }
         }
         Ok(facts)
@@ -320,7 +333,7 @@ impl Facts {
                 facts.take_header(&chunk);
             }
             facts.cbytes += chunk.cbytes() as u64;
-            facts.count(&chunk);
+            facts.count(&chunk, 1);
         }
         facts.chunksize = header.chunk_size().map(|size| size as u64);
         facts.checksum = (header.checksum() != Checksum::None).then(|| header.checksum().name().to_owned());
@@ -351,8 +364,8 @@ impl Facts {
 
     /// All facts under their documented names.
     pub(crate) fn to_json(&self) -> Vec<(&'static str, Json)> {
-        let layers = |layers: &[(String, u64)]| {
-            let object = |(name, nbytes): &(String, u64)| {
+        let layers = |layers: &[(String, Option<u64>)]| {
+            let object = |(name, nbytes): &(String, Option<u64>)| {
                 Json::Object(vec![("name", name.as_str().into()), ("nbytes", (*nbytes).into())])
             };
             Json::List(layers.iter().map(object).collect())
@@ -392,114 +405,10 @@ impl Facts {
             ("order", self.order.into()),
             ("checksum", self.checksum.clone().into()),
             ("dead_bytes", self.dead_bytes.into()),
+            ("damaged_chunks", self.damaged.into()),
+            ("damage", self.damage.clone().into()),
         ]
     }
-}
-
-impl ChunkFacts {
-    fn of_header(index: u64, offset: Option<u64>, header: &Header) -> Self {
-        Self {
-            index,
-            offset,
-            nbytes: header.nbytes() as u64,
-            cbytes: header.cbytes() as u64,
-            blocksize: (!header.has_vlblocks()).then_some(header.blocksize() as u64),
-            codec: header.special().is_none().then(|| header.codec()),
-            filters: known(header.pipeline()),
-            special: header.special(),
-            is_stored: is_stored(header),
-            is_instrumented: header.is_instrumented(),
-            is_big_endian: header.is_big_endian(),
-            codec_meta: (!has_no_streams(header)).then(|| header.codec_meta()),
-            codec_version: (!has_no_streams(header)).then(|| header.codec_version()),
-            is_ambiguous: false,
-        }
-    }
-
-    /// All facts under their documented names.
-    pub(crate) fn to_json(&self) -> Json {
-        Json::Object(vec![
-            ("index", self.index.into()),
-            ("offset", self.offset.into()),
-            ("nbytes", self.nbytes.into()),
-            ("cbytes", self.cbytes.into()),
-            ("ratio", ratio(self.nbytes, self.cbytes).map_or(Json::Null, rounded)),
-            ("blocksize", self.blocksize.into()),
-            ("codec", self.codec.map(|codec| codec.to_string()).into()),
-            ("filters", names(&self.filters).into()),
-            ("special", self.special.map(special_name).into()),
-            ("stored", self.is_stored.into()),
-            ("instrumented", self.is_instrumented.into()),
-            ("big_endian", self.is_big_endian.into()),
-            ("codec_meta", self.codec_meta.map(u64::from).into()),
-            ("codec_version", self.codec_version.map(u64::from).into()),
-            ("ambiguous", self.is_ambiguous.into()),
-        ])
-    }
-}
-
-/// A file whose facts are known, with its chunks still to be asked for.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
-pub(crate) enum Examined {
-    /// An array.
-    Array(NdArray),
-    /// Anything else.
-    Flat(Source),
-}
-
-impl Examined {
-    /// What the chunk `index` is and holds.
-    pub(crate) fn chunk(&self, index: u64) -> Result<ChunkFacts> {
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        match self {
-            Self::Array(array) => chunk_of(array.super_chunk(), place),
-            Self::Flat(Source::Frame(frame)) => chunk_of(frame, place),
-            Self::Flat(Source::Chunk(chunk)) => {
-                let is_ambiguous = chunk.header.is_bitshuffle_ambiguous();
-                Ok(ChunkFacts { is_ambiguous, ..ChunkFacts::of_header(0, Some(0), &chunk.header) })
-            }
-            Self::Flat(Source::Packed(packed)) => {
-                Ok(ChunkFacts::of_header(index, Some(packed.chunk_position(place)?), &packed.chunk_header(place)?))
-            }
-            Self::Flat(Source::Bloscpack(file)) => {
-                Ok(ChunkFacts::of_header(index, Some(file.chunk_position(index)?), &file.chunk_header(index)?))
-            }
-        }
-    }
-}
-
-fn chunk_of(sc: &SuperChunk, index: usize) -> Result<ChunkFacts> {
-    let offset = sc.chunk_position(index)?;
-    if let Some(header) = sc.chunk_header(index)? {
-        let is_ambiguous = sc.is_bitshuffle_ambiguous(index)?;
-        return Ok(ChunkFacts { is_ambiguous, ..ChunkFacts::of_header(index as u64, offset, &header) });
-    }
-    Ok(ChunkFacts {
-        index: index as u64,
-        offset,
-        nbytes: sc.chunk_nbytes(index)? as u64,
-        cbytes: 0,
-        blocksize: None,
-        codec: None,
-        filters: Vec::new(),
-        special: sc.chunk_special(index)?,
-        is_stored: false,
-        is_instrumented: false,
-        is_big_endian: false,
-        codec_meta: None,
-        codec_version: None,
-        is_ambiguous: false,
-    })
-}
-
-/// Whether the data of a chunk are stored as they are.
-fn is_stored(header: &Header) -> bool {
-    header.is_memcpyed() && header.special().is_none()
-}
-
-/// Whether no codec has a part in a chunk.
-fn has_no_streams(header: &Header) -> bool {
-    header.is_memcpyed() || header.special().is_some()
 }
 
 fn part_json((name, offset, nbytes, cbytes): &(String, u64, u64, u64)) -> Json {
@@ -513,7 +422,8 @@ fn part_json((name, offset, nbytes, cbytes): &(String, u64, u64, u64)) -> Json {
 
 /// How many chunks of `sc` nothing tells the rule of bitshuffle of. Those that cannot be read count as none.
 pub(crate) fn ambiguous_chunks(sc: &SuperChunk) -> u64 {
-    (0..sc.nchunks()).filter(|&index| sc.is_bitshuffle_ambiguous(index).unwrap_or(false)).count() as u64
+    let is_ambiguous = |chunk: usize| sc.is_bitshuffle_ambiguous(chunk).unwrap_or(false);
+    sc.chunk_runs().map(|run| if is_ambiguous(run.chunks.start) { run.chunks.len() as u64 } else { 0 }).sum()
 }
 
 /// What there is to say of chunks that may hold other data than what they are read as.
@@ -553,11 +463,11 @@ pub(crate) fn names(filters: &[Filter]) -> Vec<String> {
     filters.iter().map(ToString::to_string).collect()
 }
 
-fn known(pipeline: Pipeline) -> Vec<Filter> {
+pub(crate) fn known(pipeline: Pipeline) -> Vec<Filter> {
     pipeline.filters().collect()
 }
 
 /// Three decimals are enough to read and to compare.
-fn rounded(ratio: f64) -> Json {
+pub(crate) fn rounded(ratio: f64) -> Json {
     Json::Number((ratio * 1000.0).round() / 1000.0)
 }

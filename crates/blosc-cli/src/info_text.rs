@@ -60,17 +60,27 @@ fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
     lines.push(("checksum", facts.checksum.clone().unwrap_or_else(|| "none".to_owned())));
     for (label, layers) in [("metalayers", &facts.metalayers), ("vlmetalayers", &facts.vlmetalayers)] {
         if !layers.is_empty() {
-            let layers: Vec<String> = layers.iter().map(|(name, nbytes)| format!("{name} ({nbytes} bytes)")).collect();
+            let size = |nbytes: Option<u64>| nbytes.map_or_else(|| "damaged".to_owned(), |len| format!("{len} bytes"));
+            let layers: Vec<String> =
+                layers.iter().map(|(name, nbytes)| format!("{name} ({})", size(*nbytes))).collect();
             lines.push((label, layers.join(", ")));
         }
     }
     if let Some(metadata) = &facts.metadata {
         lines.push(("metadata", metadata.clone()));
     }
+    if let Some(damage) = &facts.damage {
+        lines.push(("damaged", format!("{} of the chunks; the first: {damage}", facts.damaged)));
+    }
     if let Some(dead) = facts.dead_bytes.filter(|&dead| dead > 0) {
         lines.push(("dead bytes", format!("{dead} ({}); `blosc compact` gives them back", size::display(dead))));
     }
     lines
+}
+
+/// The content of a variable-length metalayer, as text.
+pub(crate) fn vlmeta(name: &str, content: &[u8]) -> String {
+    format!("  {:<14}{}: {}\n", "content", printable(name), printable(&String::from_utf8_lossy(content)))
 }
 
 fn format_line(facts: &Facts) -> String {
@@ -129,6 +139,7 @@ pub(crate) fn chunk_line(chunk: &ChunkFacts) -> String {
         (chunk.is_instrumented, "instrumented"),
         (chunk.is_big_endian, "big-endian"),
         (chunk.is_ambiguous, "ambiguous"),
+        (chunk.damage.is_some(), "damaged"),
     ];
     let kinds = kinds.into_iter().filter(|(is_so, _)| *is_so).map(|(_, name)| name);
     let special: Vec<&str> = chunk.special.map(special_name).into_iter().chain(kinds).collect();

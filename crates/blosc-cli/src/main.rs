@@ -3,6 +3,7 @@
 
 mod array;
 mod changing;
+mod chunk_facts;
 mod cli;
 mod commands;
 mod copying;

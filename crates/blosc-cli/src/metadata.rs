@@ -15,6 +15,9 @@ pub(crate) const USER_LAYER: &str = "usermeta";
 /// What a packed super-chunk has besides, if it is no JSON.
 const PACKED_LAYER: &str = "metadata";
 
+/// The longest JSON text that is looked at for the description of an array.
+const MAX_DESCRIPTION: usize = 1 << 20;
+
 /// Named contents.
 pub(crate) type Layers = Vec<(String, Vec<u8>)>;
 
@@ -65,9 +68,7 @@ impl Metadata {
         for (name, content) in sc.metalayers().iter().filter(|(name, _)| !format::ARRAY_LAYERS.contains(name)) {
             metadata.layers.push((name.to_owned(), content.to_vec()));
         }
-        for name in sc.vlmetalayers().names() {
-            metadata.vllayers.push((name.to_owned(), sc.vlmetalayers().get(name)?.unwrap_or_default()));
-        }
+        metadata.vllayers = sc.vlmetalayers().contents()?;
         metadata.take_json(JSON_LAYER);
         Ok(metadata)
     }
@@ -150,7 +151,27 @@ fn set(layers: &mut Layers, name: &str, content: Vec<u8>) {
     }
 }
 
-/// The description of the array that a frame says it holds, if it is no array itself.
-pub(crate) fn described_array(frame: &Frame) -> Option<NumpyArray> {
-    Metadata::of_super_chunk(frame).ok()?.described().ok()?.array()
+/// The array that a file says it holds, if it is no array itself.
+pub(crate) fn described_array(source: &Source) -> blosc_oxide::Result<Option<NumpyArray>> {
+    match source {
+        Source::Frame(frame) => described_in_frame(frame),
+        other => Ok(Metadata::of(other)?.array()),
+    }
+}
+
+/// The same for a frame. Nothing but the description is decompressed, and nothing that is too long for one.
+pub(crate) fn described_in_frame(frame: &Frame) -> blosc_oxide::Result<Option<NumpyArray>> {
+    let layers = frame.vlmetalayers();
+    let short = |name: &str| match layers.nbytes(name) {
+        Ok(Some(nbytes)) if nbytes <= MAX_DESCRIPTION => layers.get(name).ok().flatten(),
+        _ => None,
+    };
+    let variable = short(JSON_LAYER);
+    let texts = [frame.metalayers().get(JSON_LAYER), variable.as_deref()];
+    let described =
+        texts.into_iter().flatten().find_map(|text| NumpyArray::from_json(std::str::from_utf8(text).ok()?).ok());
+    match described.flatten() {
+        Some(array) => Ok(Some(array)),
+        None => short(TENSOR_LAYER).map(|layer| described_tensor(&layer, &Limits::new())).transpose(),
+    }
 }

@@ -107,7 +107,7 @@ pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
     PackedWriter,
 };
-pub use schunk::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
+pub use schunk::{ChunkRun, MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
 pub use storage::{
     Directory, DirectoryReader, Durability, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt,
     Storage, WriteRight,

@@ -19,7 +19,9 @@ const LIMIT: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn options() -> FrameOptions {
-    FrameOptions::new(Options::new(1).threads(Threads::serial())).limits(Limits::new().max_allocation(LIMIT))
+    // All chunks are read one by one here, and a few bytes of index can be a hundred million.
+    let limits = Limits::new().max_allocation(LIMIT).max_chunks(LIMIT as u64 / 8);
+    FrameOptions::new(Options::new(1).threads(Threads::serial())).limits(limits)
 }
 
 fn open(bytes: &[u8]) -> Result<Frame> {

@@ -133,6 +133,20 @@ mod bombs {
         bytes
     }
 
+    /// The same frame with another index.
+    fn with_index(bytes: &[u8], new: &[u8]) -> Vec<u8> {
+        let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
+        let section = usize::try_from(u64::from_be_bytes(bytes[39..47].try_into().unwrap())).unwrap();
+        let trailer_end = usize::try_from(u64::from_be_bytes(bytes[16..24].try_into().unwrap())).unwrap();
+        let index = header_len + section;
+        let len = Chunk::parse(&bytes[index..]).unwrap().as_bytes().len();
+        let mut bytes = bytes[..trailer_end].to_vec();
+        bytes.splice(index..index + len, new.iter().copied());
+        let frame_len = bytes.len() as u64;
+        bytes[16..24].copy_from_slice(&frame_len.to_be_bytes());
+        bytes
+    }
+
     fn open(bytes: &[u8], limits: Limits) -> Result<Frame> {
         Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, within(limits))
     }
@@ -163,26 +177,35 @@ mod bombs {
     }
 
     #[test]
-    fn an_index_beyond_the_limit_is_not_decoded() {
+    fn an_index_of_runs_takes_no_more_memory_than_its_runs() {
         // Eight megabytes of index in a few kilobytes.
         let bytes = zeros(4 << 20, 4);
-        assert_eq!(refused(|| open(&bytes, limited()).map(drop)), ErrorKind::LimitExceeded);
+        let (special, used) = CountingAllocator::on_this_thread(|| {
+            let mut frame = open(&bytes, limited()).unwrap();
+            assert!(frame.verify().unwrap().is_good());
+            frame.chunk_special(1_000_000).unwrap()
+        });
+        assert_eq!(special, Some(Special::Zeros));
+        assert!(used.peak <= LIMIT as u64, "{used:?}");
+    }
+
+    #[test]
+    fn an_index_of_more_places_than_the_limit_allows_is_not_decoded() {
+        // 1.6 megabytes of offsets that go up evenly.
+        let offsets: Vec<u8> = (0..200_000_u64).flat_map(|at| (at * 32).to_le_bytes()).collect();
+        let index =
+            blosc_oxide::compress(&offsets, &Options::new(8).blocksize(16 << 10).threads(Threads::serial())).unwrap();
+        let bytes = with_index(&zeros(4 * 200_000, 4), &index);
+        let frame = open(&bytes, limited()).unwrap();
+        assert_eq!(frame.nchunks(), 200_000);
+        assert_eq!(refused(|| frame.chunk_header(0)), ErrorKind::LimitExceeded);
     }
 
     /// The index is a chunk of one value: all chunks are at the same place.
     #[test]
     fn an_index_that_is_wrong_everywhere_is_an_error_when_a_chunk_is_asked_for() {
-        let mut bytes = zeros(4 * 1000, 4);
-        let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
-        let section = usize::try_from(u64::from_be_bytes(bytes[39..47].try_into().unwrap())).unwrap();
-        let index = header_len + section;
-        let trailer_end = usize::try_from(u64::from_be_bytes(bytes[16..24].try_into().unwrap())).unwrap();
         let wrong = blosc_oxide::fill_chunk(&123_456_789_u64.to_le_bytes(), 8000, &Options::new(8)).unwrap();
-        let len = Chunk::parse(&bytes[index..]).unwrap().as_bytes().len();
-        bytes.truncate(trailer_end);
-        bytes.splice(index..index + len, wrong);
-        let frame_len = bytes.len() as u64;
-        bytes[16..24].copy_from_slice(&frame_len.to_be_bytes());
+        let bytes = with_index(&zeros(4 * 1000, 4), &wrong);
         let frame = open(&bytes, limited()).unwrap();
         assert_eq!(frame.nchunks(), 1000);
         for index in [0, 500, 999] {
@@ -315,7 +338,9 @@ fn sizes_of_chunks_that_contradict_the_header_are_read_once() {
     let mut frame = Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, options).unwrap();
     assert_eq!(frame.nchunks(), 2500);
     let (result, used) = CountingAllocator::on_this_thread(|| frame.verify());
-    assert_eq!(result.unwrap().damaged, 2500);
+    let found = result.unwrap();
+    assert_eq!(found.damaged, 1, "each chunk is good by itself");
+    assert!(found.damage[0].error.to_string().contains("are announced"), "{}", found.damage[0].error);
     // Every header that is read is put somewhere: for each chunk all of them would be six million.
     assert!(used.allocations < 100_000, "{used:?}");
 }

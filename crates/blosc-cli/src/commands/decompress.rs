@@ -6,7 +6,7 @@ use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format;
 use crate::input;
-use crate::metadata::Metadata;
+use crate::metadata::described_array;
 use crate::output::{self, LittleByLittle, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::reading::{Plain, unpickled};
@@ -290,14 +290,14 @@ struct Described {
 
 fn describe(source: &Source) -> Outcome<Described> {
     let typesize = source.typesize()?.max(1);
-    Ok(Described { array: Metadata::of(source)?.described()?.array(), typesize })
+    Ok(Described { array: described_array(source)?, typesize })
 }
 
 /// Whether data that has the name of an .npy file only because INPUT has one is an array. Not all that is called so is one:
 /// what does not say it stays as it is.
 fn describes(source: &Source, target: &Path) -> Outcome<bool> {
     let is_array = matches!(source, Source::Frame(frame) if format::is_array(frame));
-    if is_array || Metadata::of(source)?.described()?.array().is_some() {
+    if is_array || described_array(source)?.is_some() {
         return Ok(true);
     }
     if matches!(source, Source::Chunk(_)) && unpickled(source)?.is_none() {

@@ -9,12 +9,15 @@ use crate::json::Json;
 use crate::output;
 use crate::reading::unpickled;
 use crate::size;
-use crate::source::Opening;
+use crate::source::{Opening, Source};
 use crate::store::{self, Store};
 use crate::terminal;
 use clap::Args;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// What an object of the list of chunks takes in memory, about.
+const CHUNK_OBJECT: usize = 1 << 10;
 
 /// Tell what files are: format, sizes, codec, filters, metadata.
 #[derive(Debug, Args)]
@@ -28,6 +31,9 @@ pub(crate) struct Info {
     /// List every chunk
     #[arg(long)]
     chunks: bool,
+    /// Show the content of this variable-length metalayer too; of the others, names and sizes are shown
+    #[arg(long, value_name = "NAME")]
+    vlmeta: Option<String>,
     /// The frame or file starts at this byte of its file
     #[arg(long, value_name = "N", default_value = "0", value_parser = size::parse)]
     offset: u64,
@@ -64,25 +70,19 @@ impl Info {
         if let Some((array, _)) = &pickled {
             facts.take_numpy(array);
         }
+        let vlmeta = self.vlmeta.as_deref().map(|name| content_of(name, &examined, &place)).transpose()?;
+        let extras = Extras { missing, vlmeta };
         if self.json {
-            return self.print_json(&place, &facts, &examined, missing, out);
+            self.check_list(&facts, global).at(&place)?;
+            self.print_json(&place, &facts, extras, &examined, out)?;
+        } else {
+            self.print_text(&place, &facts, extras, &examined, out)?;
         }
-        write!(out, "{}", info_text::summary(&place, &facts))?;
-        if let Some(missing) = missing {
-            writeln!(out, "  no data       {}", terminal::printable(&missing))?;
-        }
-        if terminal::stdout_has_colour()
-            && let Some(bar) = info_text::bar(&facts, &examined).in_data(&place)?
-        {
-            writeln!(out, "{bar}")?;
-        }
-        if self.chunks {
-            writeln!(out, "{}", info_text::chunk_heading())?;
-            for index in 0..facts.nchunks {
-                writeln!(out, "{}", info_text::chunk_line(&examined.chunk(index).in_data(&place)?))?;
-            }
-        }
-        Ok(())
+        let more = match facts.damaged {
+            0 | 1 => String::new(),
+            damaged => format!(", and {} more", damaged - 1),
+        };
+        facts.damage.map_or(Ok(()), |damage| Err(Failure::Damaged(format!("{place}: {damage}{more}"))))
     }
 
     fn describe_store(&self, path: &Path, place: &str, opening: &Opening, out: &mut impl Write) -> Outcome {
@@ -93,22 +93,80 @@ impl Info {
         Ok(write!(out, "{}", store.summary(place, opening)?)?)
     }
 
+    /// Whether there is memory for an object for each chunk.
+    fn check_list(&self, facts: &Facts, global: &Global) -> blosc_oxide::Result<()> {
+        let chunks = if self.chunks { facts.nchunks } else { 0 };
+        let bytes = usize::try_from(chunks).unwrap_or(usize::MAX).saturating_mul(CHUNK_OBJECT);
+        global.limits().check("the list of chunks", bytes)
+    }
+
+    fn print_text(
+        &self,
+        place: &str,
+        facts: &Facts,
+        extras: Extras,
+        examined: &Examined,
+        out: &mut impl Write,
+    ) -> Outcome {
+        write!(out, "{}", info_text::summary(place, facts))?;
+        if let Some(missing) = extras.missing {
+            writeln!(out, "  no data       {}", terminal::printable(&missing))?;
+        }
+        if let (Some(name), Some(content)) = (&self.vlmeta, extras.vlmeta) {
+            write!(out, "{}", info_text::vlmeta(name, &content))?;
+        }
+        if terminal::stdout_has_colour()
+            && let Some(bar) = info_text::bar(facts, examined).in_data(place)?
+        {
+            writeln!(out, "{bar}")?;
+        }
+        if self.chunks {
+            writeln!(out, "{}", info_text::chunk_heading())?;
+            for index in 0..facts.nchunks {
+                writeln!(out, "{}", info_text::chunk_line(&examined.chunk(index).in_data(place)?))?;
+            }
+        }
+        Ok(())
+    }
+
     fn print_json(
         &self,
         place: &str,
         facts: &Facts,
+        extras: Extras,
         examined: &Examined,
-        missing: Option<String>,
         out: &mut impl Write,
     ) -> Outcome {
         let mut members = vec![("file", Json::from(place))];
         members.extend(facts.to_json());
-        members.push(("missing_data", missing.into()));
+        members.push(("missing_data", extras.missing.into()));
         members.push(("members", Json::Null));
+        if let (Some(name), Some(content)) = (&self.vlmeta, extras.vlmeta) {
+            let text = String::from_utf8_lossy(&content).into_owned();
+            members.push(("vlmeta", Json::Object(vec![("name", name.as_str().into()), ("text", text.into())])));
+        }
         if self.chunks {
             let list = (0..facts.nchunks).map(|index| examined.chunk(index).map(|chunk| chunk.to_json()));
             members.push(("chunk_list", Json::List(list.collect::<blosc_oxide::Result<_>>().in_data(place)?)));
         }
         Ok(writeln!(out, "{:#}", Json::Object(members))?)
     }
+}
+
+/// What is shown besides the facts.
+struct Extras {
+    /// Why the file has no data, if it has none.
+    missing: Option<String>,
+    /// The content of the variable-length metalayer that was asked for.
+    vlmeta: Option<Vec<u8>>,
+}
+
+/// The content of a variable-length metalayer.
+fn content_of(name: &str, examined: &Examined, place: &str) -> Outcome<Vec<u8>> {
+    let content = match examined {
+        Examined::Array(array) => array.super_chunk().vlmetalayers().get(name).in_data(place)?,
+        Examined::Flat(Source::Frame(frame)) => frame.vlmetalayers().get(name).in_data(place)?,
+        Examined::Flat(_) => None,
+    };
+    content.ok_or_else(|| Failure::usage(format!("{place}: there is no variable-length metalayer {name:?}")))
 }

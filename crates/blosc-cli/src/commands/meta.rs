@@ -82,36 +82,46 @@ fn content(value: &str) -> Outcome<Vec<u8>> {
     }
 }
 
-/// All layers of a file with their kinds.
-fn layers(path: &Path, global: &Global) -> Outcome<Vec<(&'static str, String, Vec<u8>)>> {
-    let source = Opening::new(global).open(path)?;
-    if let Source::Frame(frame) = &source {
-        let mut found: Vec<_> =
-            frame.metalayers().iter().map(|(name, content)| ("fixed", name.to_owned(), content.to_vec())).collect();
-        for name in frame.vlmetalayers().names() {
-            let content = frame.vlmetalayers().get(name).in_data(path.display())?;
-            found.push(("variable", name.to_owned(), content.unwrap_or_default()));
-        }
-        return Ok(found);
+/// Kinds and names of all layers of a file, and how long they are, where that can be told.
+fn sizes(source: &Source, path: &Path) -> Outcome<Vec<(&'static str, String, Option<usize>)>> {
+    if let Source::Frame(frame) = source {
+        let fixed = frame.metalayers().iter().map(|(name, content)| ("fixed", name.to_owned(), Some(content.len())));
+        let layers = frame.vlmetalayers();
+        let variable = layers.names().map(|name| ("variable", name.to_owned(), layers.nbytes(name).ok().flatten()));
+        return Ok(fixed.chain(variable).collect());
     }
-    let Metadata { layers, vllayers, json, .. } = Metadata::of(&source).in_data(path.display())?;
+    let sized = |(kind, name, content): (_, _, Vec<u8>)| (kind, name, Some(content.len()));
+    Ok(others(source, path)?.into_iter().map(sized).collect())
+}
+
+/// The layers of a file that is no frame, with their kinds.
+fn others(source: &Source, path: &Path) -> Outcome<Vec<(&'static str, String, Vec<u8>)>> {
+    let Metadata { layers, vllayers, json, .. } = Metadata::of(source).in_data(path.display())?;
     let json = json.map(|json| ("json", BLP_NAME.to_owned(), json.into_bytes()));
     let named = layers.into_iter().chain(vllayers).map(|(name, content)| ("variable", name, content));
     Ok(named.chain(json).collect())
 }
 
 fn list(path: &Path, global: &Global) -> Outcome {
+    let source = Opening::new(global).open(path)?;
     let mut out = output::stdout()?;
-    for (kind, name, content) in layers(path, global)? {
-        writeln!(out, "{kind:<8} {:>10}  {}", content.len(), printable(&name))?;
+    for (kind, name, nbytes) in sizes(&source, path)? {
+        let nbytes = nbytes.map_or_else(|| "damaged".to_owned(), |nbytes| nbytes.to_string());
+        writeln!(out, "{kind:<8} {nbytes:>10}  {}", printable(&name))?;
     }
     Ok(())
 }
 
 fn get(path: &Path, name: &str, global: &Global) -> Outcome {
-    let found = layers(path, global)?.into_iter().find(|(_, other, _)| other == name);
-    let (_, _, content) = found.ok_or_else(|| missing(path, name))?;
-    Ok(output::stdout()?.write_all(&content)?)
+    let source = Opening::new(global).open(path)?;
+    let content = match &source {
+        Source::Frame(frame) => match frame.metalayers().get(name) {
+            Some(content) => Some(content.to_vec()),
+            None => frame.vlmetalayers().get(name).in_data(path.display())?,
+        },
+        other => others(other, path)?.into_iter().find(|(_, found, _)| found == name).map(|(_, _, content)| content),
+    };
+    Ok(output::stdout()?.write_all(&content.ok_or_else(|| missing(path, name))?)?)
 }
 
 fn missing(path: &Path, name: &str) -> Failure {
@@ -136,9 +146,9 @@ fn set(path: &Path, name: &str, content: &[u8], is_fixed: bool, global: &Global)
             if is_fixed {
                 return Ok(frame.metalayers_mut().add(name, content)?);
             }
-            match frame.vlmetalayers().get(name)? {
-                Some(_) => Ok(frame.vlmetalayers_mut().update(name, content)?),
-                None => Ok(frame.vlmetalayers_mut().add(name, content)?),
+            match frame.vlmetalayers().contains(name) {
+                true => Ok(frame.vlmetalayers_mut().update(name, content)?),
+                false => Ok(frame.vlmetalayers_mut().add(name, content)?),
             }
         })
         .at(place),
@@ -170,9 +180,9 @@ fn delete(path: &Path, name: &str, global: &Global) -> Outcome {
         if frame.metalayers().get(name).is_some() {
             return Ok(frame.metalayers_mut().remove(name)?);
         }
-        match frame.vlmetalayers().get(name)? {
-            Some(_) => Ok(frame.vlmetalayers_mut().remove(name)?),
-            None => Err(Failure::usage(format!("there is no metalayer {name:?}"))),
+        match frame.vlmetalayers().contains(name) {
+            true => Ok(frame.vlmetalayers_mut().remove(name)?),
+            false => Err(Failure::usage(format!("there is no metalayer {name:?}"))),
         }
     })
     .at(path.display())

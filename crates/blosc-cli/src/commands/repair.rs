@@ -3,13 +3,14 @@
 use crate::changing::Alone;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
+use crate::format;
 use crate::output::{self, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::size;
 use crate::source::Opening;
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::{Recovery, recover};
-use blosc_oxide::{Container, Durability, FileDirectory, FileStorage, Frame, FrameLayout};
+use blosc_oxide::{Container, Durability, FileDirectory, FileStorage, Frame, FrameLayout, NdArray};
 use clap::Args;
 use std::fs::File;
 use std::io::{self, Write};
@@ -66,7 +67,9 @@ impl Repair {
         let layout = if self.file.is_dir() { FrameLayout::Sparse } else { FrameLayout::Contiguous };
         let new = repair.frame_options().layout(layout).durability(Durability::None);
         let output = Output::to(&target, self.writing)?.like(&self.file);
-        Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
+        let frame = Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
+        let is_array = format::is_array(&frame);
+        let array = if is_array { NdArray::from_super_chunk(frame.into_inner()).map(drop) } else { Ok(()) };
         drop(progress);
         output.finish()?;
         if !global.quiet {
@@ -78,6 +81,8 @@ impl Repair {
         let lost = [
             (chunks > 0).then(|| format!("{chunks} of {} chunks are damaged; they are zeros", report.nchunks)),
             (layers > 0).then(|| format!("{layers} of the metalayers are damaged; they are not there")),
+            array.err().map(|error| format!("an array is not whole ({error})")),
+            report.may_be_incomplete().then(|| "something may be missing (see `not known`)".to_owned()),
         ];
         match lost.into_iter().flatten().reduce(|all, more| format!("{all}; {more}")) {
             None => Ok(()),

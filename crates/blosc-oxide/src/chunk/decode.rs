@@ -158,6 +158,12 @@ impl Decompressor {
         Ok(nbytes)
     }
 
+    /// Whether the codec and the filters of a chunk are known.
+    pub(super) fn check_known(&self, header: &Header) -> Result<()> {
+        codec_plugin(header.codec(), &self.plugins)?;
+        set_stages(&mut Stages::none(), header, &self.plugins, self.item, self.bitshuffle)
+    }
+
     /// Memory for `nbytes` of output, if the limits allow it.
     pub(super) fn buffer(&self, nbytes: usize) -> Result<Vec<u8>> {
         self.limits.check("the data of a chunk", nbytes)?;

@@ -218,6 +218,53 @@ impl Compressor {
         chunk
     }
 
+    /// The chunk of `nbytes` that `fill` gives block by block: it puts what comes from a position on into the block, and
+    /// returns what the block repeats, if it repeats something. One that repeats the same as the block before it is not
+    /// compressed again. Of `old`, only these bytes are not the same. `None` if the data is better stored as it is.
+    pub(crate) fn compress_by_blocks(
+        &mut self,
+        nbytes: usize,
+        old: Option<(&Chunk<'_>, Range<usize>)>,
+        fill: &mut dyn FnMut(usize, &mut [u8]) -> Option<u64>,
+    ) -> Result<Option<Vec<u8>>> {
+        self.check_len(nbytes)?;
+        let layout = self.layout(nbytes);
+        let reuse = old.and_then(|(old, changed)| Reuse::new(&self.options, &layout, old, Changed::Bytes(changed)));
+        let (mut first, mut block) = (vec![0; layout.blocksize], vec![0; layout.blocksize]);
+        fill(0, &mut first);
+        let Self { options, workers, .. } = self;
+        let packer = Packer {
+            layout: &layout,
+            reuse: reuse.as_ref(),
+            stages: stages(options)?,
+            how: encoding(options, layout.typesize, None),
+            data: &first,
+            streams_at: layout.header_len + layout.nblocks * SIZE_LEN,
+        };
+        let mut out = vec![0; packer.streams_at];
+        let mut last: Option<(u64, usize, Range<usize>)> = None;
+        for index in 0..layout.nblocks {
+            let from = index * layout.blocksize;
+            let block = &mut block[..layout.blocksize.min(nbytes - from)];
+            let repeated = fill(from, block);
+            let at = out.len();
+            packer.put_start(index, at, &mut out);
+            match &last {
+                Some((word, len, place)) if Some(*word) == repeated && *len == block.len() => {
+                    out.extend_from_within(place.clone());
+                }
+                _ => packer.push_block(index, block, &mut out, own(&mut workers[0]))?,
+            }
+            last = repeated.map(|word| (word, block.len(), at..out.len()));
+            if out.len() >= layout.header_len + nbytes {
+                return Ok(None);
+            }
+        }
+        let len = out.len();
+        self.finish(&layout, self.flags(&layout), 0, len, &mut out);
+        Ok(Some(out))
+    }
+
     /// What a chunk starts with that holds `nbytes` as they are, and that follow it.
     pub(crate) fn stored_head(&self, nbytes: usize) -> Result<[u8; BLOSC2_LEN]> {
         self.check_len(nbytes)?;

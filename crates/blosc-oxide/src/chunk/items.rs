@@ -1,6 +1,6 @@
 //! Parts of a chunk: ranges of bytes and items, single blocks and sets of them.
 
-use super::decode::Decompressor;
+use super::decode::{Decompressor, room};
 use super::special;
 use super::view::Chunk;
 use crate::error::{Result, bail};
@@ -50,6 +50,32 @@ impl Decompressor {
             filled += part.len();
             if part.len() == len { block.decode_into(part) } else { block.decode_part_into(from, part) }
         })
+    }
+
+    /// Calls `action` with all of the data, a piece after the other: a block, or up to `len` bytes where none is decoded.
+    pub(crate) fn pieces(
+        &mut self,
+        chunk: &Chunk<'_>,
+        len: usize,
+        mut action: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (header, mut piece) = (chunk.header(), Vec::new());
+        if header.special().is_none() && !header.is_memcpyed() {
+            if header.nblocks() == 0 {
+                return Ok(());
+            }
+            return self.each_block(chunk, 0..header.nblocks(), |_, block| {
+                let piece = room(&mut piece, block.len()?);
+                block.decode_into(piece)?;
+                action(piece)
+            });
+        }
+        for from in (0..header.nbytes()).step_by(len) {
+            let piece = room(&mut piece, len.min(header.nbytes() - from));
+            self.bytes_into(chunk, from, piece)?;
+            action(piece)?;
+        }
+        Ok(())
     }
 
     /// The data of this range of items, decoding only the blocks that have any of it.

@@ -8,6 +8,7 @@ mod blosc1;
 mod decode;
 mod dict;
 mod encode;
+mod examine;
 mod fetch;
 mod header;
 mod items;

@@ -220,6 +220,21 @@ impl Packer<'_> {
         Ok(Some(at))
     }
 
+    /// Compresses one block to the end of `out`.
+    pub(super) fn push_block(
+        &self,
+        index: usize,
+        block: &[u8],
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let at = out.len();
+        out.resize(at + self.layout.slot_len(), 0);
+        let len = self.pack_block(index, block, &mut out[at..], scratch).map_err(|failure| failure.error)?;
+        out.truncate(at + len.expect("a slot has room for the worst case"));
+        Ok(())
+    }
+
     /// Compresses one stream to the start of `slot`; `None` if it is longer than `slot`.
     ///
     /// How well it compresses must not depend on the length of `slot`: where a slot is too short for the stream as it
@@ -259,7 +274,7 @@ impl Packer<'_> {
         Ok(len.filter(|&len| len > 0 && len < stream.len()))
     }
 
-    fn put_start(&self, index: usize, at: usize, out: &mut [u8]) {
+    pub(super) fn put_start(&self, index: usize, at: usize, out: &mut [u8]) {
         put_size(self.layout.header_len + index * SIZE_LEN, at, out);
     }
 }

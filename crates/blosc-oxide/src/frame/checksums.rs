@@ -11,6 +11,7 @@
 )]
 
 use super::header::FIXED_LEN;
+use super::index::Index;
 use super::trailer::{FINGERPRINT_LEN, Trailer};
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::chunk::{BLOSC2_LEN, Compressor, Header, Options};
@@ -183,9 +184,13 @@ pub(super) struct Hashes {
 impl Hashes {
     /// The hashes of `nchunks` chunks that nobody knows.
     pub(super) fn unknown(nchunks: usize) -> Self {
-        let mut hashes = Self::default();
-        hashes.bytes.extend((0..nchunks).flat_map(|_| UNKNOWN.to_le_bytes()));
-        hashes
+        // Zeros that are never written to take no memory.
+        Self { bytes: vec![0; nchunks.saturating_mul(HASH_LEN)], ..Self::default() }
+    }
+
+    /// The same for the chunks of an index. Who only reads needs none of them.
+    pub(super) fn unknown_in(index: &Index, can_write: bool) -> Self {
+        Self::unknown(if can_write { index.len() } else { 0 })
     }
 
     /// As they are stored.
@@ -230,5 +235,12 @@ impl Hashes {
         self.version = self.version.wrapping_add(1);
         let range = range.start.saturating_mul(HASH_LEN)..range.end.saturating_mul(HASH_LEN);
         self.bytes.splice(range, hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+    }
+
+    /// Puts several that nobody knows in front of another, or at the end.
+    pub(super) fn insert_unknown(&mut self, index: usize, count: usize) {
+        self.splice(index..index, &[]);
+        let at = index.saturating_mul(HASH_LEN);
+        self.bytes.splice(at..at, std::iter::repeat_n(0, count.saturating_mul(HASH_LEN)));
     }
 }

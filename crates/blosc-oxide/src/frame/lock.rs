@@ -9,6 +9,7 @@
 use super::known::CHANGED_MEANWHILE;
 use super::options::FrameOptions;
 use super::sparse::INDEX_NAME;
+use crate::chunk::Special;
 use crate::error::{Result, bail, error};
 use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
 use crate::storage::{FileStorage, ReadAt, Storage, open_sidecar};
@@ -277,6 +278,10 @@ impl ChunkStore for LockedStore {
         self.inner.slot(index)
     }
 
+    fn run(&self, index: usize) -> Result<(Slot, usize)> {
+        self.inner.run(index)
+    }
+
     fn foreign(&self) -> Foreign {
         self.inner.foreign()
     }
@@ -291,6 +296,10 @@ impl ChunkStore for LockedStore {
 
     fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
         self.inner.read(index, out)
+    }
+
+    fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
+        self.inner.insert_specials(index, special, count)
     }
 
     fn bytes(&self, index: usize) -> Option<&[u8]> {

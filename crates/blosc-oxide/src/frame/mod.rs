@@ -5,6 +5,7 @@ mod contiguous;
 mod creation;
 mod early;
 mod early_writer;
+mod entries;
 mod footer;
 mod header;
 mod index;

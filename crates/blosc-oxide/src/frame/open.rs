@@ -323,7 +323,7 @@ fn read_index(bytes: &[u8], coding: Coding, state: &State, generation: Generatio
 }
 
 /// How many chunks the data must be in; `None` if they are of any size.
-fn nchunks_by_size(state: &State) -> Option<usize> {
+pub(super) fn nchunks_by_size(state: &State) -> Option<usize> {
     match state.chunksize {
         ChunkSize::Fixed(size) => usize::try_from(state.nbytes.div_ceil(size as u64)).ok(),
         ChunkSize::Unknown => Some(0),

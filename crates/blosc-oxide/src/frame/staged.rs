@@ -15,14 +15,6 @@ pub(super) fn entry_of(staged: &Staged) -> Result<(Entry, u64)> {
     }
 }
 
-/// The staged chunk with this entry and this hash.
-pub(super) fn staged((entry, hash): (Entry, u64)) -> Staged {
-    match entry {
-        Entry::Special(special) => Staged::Special(special),
-        Entry::At(entry) => Staged::At { entry, hash },
-    }
-}
-
 /// Puts chunks in place of those at `range` of index and hashes, and returns those that were there. If it fails, nothing
 /// has changed.
 pub(super) fn splice(
@@ -33,13 +25,13 @@ pub(super) fn splice(
 ) -> Result<Vec<Staged>> {
     let old_hash = |at: usize| hashes.as_ref().and_then(|hashes| hashes.get(at)).unwrap_or(UNKNOWN);
     let old = index.entries_from(range.start)?.take(range.len()).zip(range.clone());
-    let taken: Vec<Staged> = old.map(|(entry, at)| staged((entry, old_hash(at)))).collect();
+    let taken: Vec<Staged> = old.map(|(entry, at)| entry.staged(old_hash(at))).collect();
     if taken.len() != range.len() {
         bail!(InvalidArgument, "chunks {range:?} are to be replaced, there are {}", index.len());
     }
     let (entries, new_hashes): (Vec<Entry>, Vec<u64>) =
         chunks.iter().map(entry_of).collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    index.splice(range.clone(), entries.into_iter())?;
+    index.splice(range.clone(), entries.into_iter().map(|entry| (entry, 1)))?;
     if let Some(hashes) = hashes {
         hashes.splice(range, &new_hashes);
     }

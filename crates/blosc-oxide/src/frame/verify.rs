@@ -2,7 +2,7 @@
 
 use super::Frame;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schunk::SuperChunk;
+use crate::schunk::{Slot, SuperChunk};
 
 /// How many damaged parts are described. There may be millions, in a file that is small.
 const MAX_DESCRIBED: usize = 1000;
@@ -39,7 +39,7 @@ pub(super) fn is_obstacle(error: &Error) -> bool {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Damage {
-    /// The chunk; `None` if it is a metalayer, or the list of checksums.
+    /// The chunk; `None` if it is a metalayer, the list of checksums, or that chunks do not hold what is announced.
     pub chunk: Option<usize>,
     /// What is wrong with it.
     pub error: Error,
@@ -60,6 +60,15 @@ impl Verification {
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.damaged == 0 && self.unexamined == 0
+    }
+
+    /// Takes note of what has become of chunks of which the same is stored; the first of them is described.
+    fn noting_all(&mut self, index: usize, count: usize, result: Result<()>) -> Result<()> {
+        let (damaged, unexamined) = (self.damaged, self.unexamined);
+        self.noting(Some(index), result)?;
+        self.damaged += (self.damaged - damaged) * (count - 1);
+        self.unexamined += (self.unexamined - unexamined) * (count - 1);
+        Ok(())
     }
 
     /// Takes note of damage; what cannot be read or examined is not called damaged.
@@ -125,22 +134,38 @@ pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
     if !matches!(&fetched, Err(error) if error.kind() == ErrorKind::Conflict) {
         found.noting(None, fetched)?;
     }
-    found.checksums = (0..sc.nchunks()).filter(|&index| sc.store.hash(index).is_some()).count();
     let before = sc.compare_when_read();
     let result = verify_chunks(sc, &mut found);
     sc.compare_as_before(before);
     result?;
+    found.noting(None, sc.check_sizes())?;
     for name in sc.vlmetalayers().names() {
-        found.noting(None, sc.vlmetalayers().get(name))?;
+        found.noting(None, sc.vlmetalayers().examine(name))?;
     }
     Ok(found)
 }
 
-/// Decodes all chunks, which are compared with their hashes when they are read.
+/// Decodes all chunks, which are compared with their hashes when they are read. Of special ones there is nothing to decode.
 fn verify_chunks(sc: &SuperChunk, found: &mut Verification) -> Result<()> {
-    for index in 0..sc.nchunks() {
-        found.chunks += 1;
-        found.noting(Some(index), sc.decompress(index))?;
+    let mut index = 0;
+    while index < sc.nchunks() {
+        let has_hash = sc.store.hash(index).is_some();
+        let end = if has_hash { index + 1 } else { same_until(sc, index) };
+        found.chunks += end - index;
+        found.checksums += usize::from(has_hash);
+        found.noting_all(index, end - index, sc.examine(index))?;
+        index = end;
     }
     Ok(())
+}
+
+/// Where the chunks end that are the same as the chunk `index`, which has no hash, and of which none has one.
+fn same_until(sc: &SuperChunk, index: usize) -> usize {
+    let Ok((slot, end)) = sc.store.run(index) else { return index + 1 };
+    // The last one may be shorter than the others.
+    let end = end.min(sc.nchunks() - 1).max(index + 1);
+    if slot != Slot::Stored {
+        return end;
+    }
+    (index + 1..end).find(|&at| sc.store.hash(at).is_some()).unwrap_or(end)
 }

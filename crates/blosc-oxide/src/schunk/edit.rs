@@ -81,17 +81,40 @@ impl SuperChunk {
     /// `InvalidArgument` for [`Special::Value`], for NaNs with a typesize other than 4 and 8, and for sizes that are
     /// no multiple of the typesize.
     pub fn fill(&mut self, special: Special, nbytes: u64, chunk_nbytes: usize) -> Result<()> {
+        self.edit(|sc| sc.put_fill(special, nbytes, chunk_nbytes))
+    }
+
+    fn put_fill(&mut self, special: Special, nbytes: u64, chunk_nbytes: usize) -> Result<()> {
         let typesize = self.typesize();
         if special == Special::Value || (special == Special::NaN && !matches!(typesize, 4 | 8)) {
             bail!(InvalidArgument, "{special:?} cannot be filled in for items of {typesize} bytes");
         }
         let mut sizes = fill_sizes(nbytes, chunk_nbytes, typesize)?;
-        self.edit(|sc| {
-            sizes.try_for_each(|len| {
-                sc.check_kind(false, sc.nchunks() == 0)?;
-                sc.put_new(sc.nchunks(), len, NewChunk::Special(special), false)
-            })
-        })
+        // Behind the first one, all are of one size or none is.
+        sizes.next().map_or(Ok(()), |len| self.append_special(special, len))?;
+        let size = chunk_nbytes as u64;
+        if self.chunksize() == Some(chunk_nbytes) && self.nbytes().is_multiple_of(size) {
+            self.append_specials(special, (nbytes / size).saturating_sub(1), chunk_nbytes)?;
+            let rest = usize::try_from(nbytes % size).unwrap_or_default();
+            return if rest > 0 && nbytes > size { self.append_special(special, rest) } else { Ok(()) };
+        }
+        sizes.try_for_each(|len| self.append_special(special, len))
+    }
+
+    fn append_special(&mut self, special: Special, nbytes: usize) -> Result<()> {
+        self.check_kind(false, self.nchunks() == 0)?;
+        self.put_new(self.nchunks(), nbytes, NewChunk::Special(special), false)
+    }
+
+    /// Appends chunks of the one size that all have.
+    fn append_specials(&mut self, special: Special, count: u64, size: usize) -> Result<()> {
+        let added = count.checked_mul(size as u64).and_then(|added| self.state.nbytes.checked_add(added));
+        let (Some(nbytes), Ok(count)) = (added, usize::try_from(count)) else {
+            bail!(InvalidArgument, "{count} chunks of {size} bytes are too many");
+        };
+        self.insert_specials(self.nchunks(), special, count)?;
+        self.changed(nbytes);
+        Ok(())
     }
 
     /// Appends `nbytes` that repeat `value` in chunks of `chunk_nbytes`, each stored as little more than the value.
@@ -111,10 +134,37 @@ impl SuperChunk {
     /// # Errors
     /// As reading the one and appending to the other. Nothing has been appended then.
     pub fn append_all(&mut self, other: &SuperChunk) -> Result<()> {
-        self.edit(|sc| {
-            let is_same = same_compression(&sc.options, &other.options);
-            (0..other.nchunks()).try_for_each(|index| sc.append_from(other, index, is_same))
-        })
+        self.edit(|sc| sc.put_all(other))
+    }
+
+    fn put_all(&mut self, other: &SuperChunk) -> Result<()> {
+        let is_same = same_compression(&self.options, &other.options);
+        let mut index = 0;
+        while index < other.nchunks() {
+            let (slot, end) = other.store.run(index)?;
+            index = match slot {
+                Slot::Special(special) if end - index > 1 && self.can_fill(other, special) => {
+                    let (first, last) = (other.chunk_range(index)?, other.chunk_range(end - 1)?);
+                    let size = usize::try_from(first.end - first.start).unwrap_or(usize::MAX);
+                    self.put_fill(special, last.end - first.start, size)?;
+                    end
+                }
+                _ => {
+                    self.append_from(other, index, is_same)?;
+                    index + 1
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Whether chunks of a special value of `other` are the same here.
+    fn can_fill(&self, other: &SuperChunk, special: Special) -> bool {
+        let typesize = self.typesize();
+        let is_whole = |nbytes: u64| nbytes.is_multiple_of(typesize as u64);
+        let has_value = special != Special::NaN || matches!(typesize, 4 | 8);
+        let is_fixed = other.chunksize().is_some_and(|size| is_whole(size as u64)) && is_whole(other.nbytes());
+        typesize == other.typesize() && has_value && is_fixed
     }
 
     fn append_from(&mut self, other: &SuperChunk, index: usize, is_same: bool) -> Result<()> {
@@ -221,7 +271,7 @@ impl SuperChunk {
         let chunk = self.storable(chunk)?;
         let chunk = self.acceptable(&chunk, self.nchunks() == 1)?;
         let incoming = Self::incoming(&chunk);
-        let (old, new) = (self.chunk_nbytes(index)?, chunk.header().nbytes());
+        let (old, new) = (self.chunk_range(index)?, chunk.header().nbytes());
         let is_last = index + 1 == self.nchunks();
         let keeps_size = match self.state.chunksize {
             ChunkSize::Fixed(size) => new == size || (is_last && new < size),
@@ -236,7 +286,7 @@ impl SuperChunk {
             self.state.chunksize = ChunkSize::Fixed(new);
         }
         self.state.vlblocks = chunk.header().has_vlblocks();
-        self.changed(self.state.nbytes - old as u64 + new as u64);
+        self.changed(self.state.nbytes - (old.end - old.start) + new as u64);
         self.move_starts(index..index + 1, Some(new));
         Ok(())
     }
@@ -247,9 +297,9 @@ impl SuperChunk {
     /// `InvalidArgument` if there is no such chunk; `Io` if that cannot be written.
     pub fn delete(&mut self, index: usize) -> Result<()> {
         self.edit(|sc| {
-            let nbytes = sc.chunk_nbytes(index)?;
+            let range = sc.chunk_range(index)?;
             sc.splice(index..index + 1, Vec::new())?;
-            sc.changed(sc.state.nbytes - nbytes as u64);
+            sc.changed(sc.state.nbytes - (range.end - range.start));
             sc.move_starts(index..index + 1, None);
             Ok(())
         })
@@ -451,17 +501,15 @@ impl SuperChunk {
 
     /// Takes notice that a chunk of `nbytes`, or none, is in place of `chunks`, if it is known where chunks start.
     fn move_starts(&mut self, chunks: Range<usize>, nbytes: Option<usize>) {
-        let Some(Ok(starts)) = self.starts.get_mut() else {
+        let (size, all) = (nbytes.map(|nbytes| nbytes as u64), self.state.nbytes);
+        let is_known = match self.starts.get_mut() {
+            Some(Ok(starts)) => starts.change(chunks, size, all),
+            _ => false,
+        };
+        if !is_known {
             // Perhaps it can be told now.
             self.starts = OnceLock::new();
-            return;
-        };
-        let (start, end) = (starts[chunks.start], starts[chunks.end]);
-        let new_end = start + nbytes.unwrap_or_default() as u64;
-        for later in &mut starts[chunks.end..] {
-            *later = *later - end + new_end;
         }
-        starts.splice(chunks, nbytes.map(|_| start));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Named pieces of metadata.
 
 use crate::bytes::msgpack::MAX_FIXSTR;
-use crate::chunk::{Compressor, Decompressor, Header, Options};
-use crate::error::{Result, bail};
+use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options};
+use crate::error::{Error, Result, bail};
 use crate::exec::Threads;
 use crate::filter::BitshuffleRule;
 use crate::limits::Limits;
@@ -185,6 +185,47 @@ impl VlMetalayers {
         self.layers.iter().map(|(name, _)| name)
     }
 
+    /// Whether there is one of this name.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.layers.position(name).is_some()
+    }
+
+    /// How long the content of one is, if it is there; it is not decompressed for that.
+    ///
+    /// # Errors
+    /// `Corrupt` if the header of its chunk is damaged.
+    pub fn nbytes(&self, name: &str) -> Result<Option<usize>> {
+        let Some(position) = self.layers.position(name) else { return Ok(None) };
+        let header = Header::parse(&self.layers.0[position].1).map_err(|error| in_layer(name, error))?;
+        Ok(Some(header.nbytes()))
+    }
+
+    /// Whether the content of one can be decompressed, if it is there.
+    pub(crate) fn examine(&self, name: &str) -> Result<()> {
+        let Some(position) = self.layers.position(name) else { return Ok(()) };
+        let examined = Chunk::parse(&self.layers.0[position].1).and_then(|chunk| self.decompressor().examine(&chunk));
+        examined.map_err(|error| in_layer(name, error))
+    }
+
+    fn decompressor(&self) -> Decompressor {
+        Decompressor::new().with_threads(Threads::serial()).with_limits(self.limits).with_bitshuffle(self.bitshuffle)
+    }
+
+    /// Names and contents of all of them.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get); `LimitExceeded` if all of them together hold more than the limits of the frame allow.
+    pub fn contents(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut all = 0_usize;
+        for name in self.names() {
+            all = all.saturating_add(self.nbytes(name)?.unwrap_or_default());
+        }
+        self.limits.check("the variable-length metalayers", all)?;
+        let content = |name: &str| Ok((name.to_owned(), self.get(name)?.unwrap_or_default()));
+        self.names().map(content).collect()
+    }
+
     /// The content of one, if it is there.
     ///
     /// # Errors
@@ -192,12 +233,7 @@ impl VlMetalayers {
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(position) = self.layers.position(name) else { return Ok(None) };
         let chunk = &self.layers.0[position].1;
-        let mut decompressor = Decompressor::new()
-            .with_threads(Threads::serial())
-            .with_limits(self.limits)
-            .with_bitshuffle(self.bitshuffle);
-        let content = decompressor.decompress(chunk);
-        content.map(Some).map_err(|error| error.within(format_args!("metalayer {name:?}")))
+        self.decompressor().decompress(chunk).map(Some).map_err(|error| in_layer(name, error))
     }
 
     /// Adds one.
@@ -288,6 +324,10 @@ impl VlMetalayers {
         let position = self.layers.position(name)?;
         Some(self.layers.0.remove(position).1)
     }
+}
+
+fn in_layer(name: &str, error: Error) -> Error {
+    error.within(format_args!("metalayer {name:?}"))
 }
 
 /// A chunk of `content`, in the codec that every reader has.

@@ -8,6 +8,7 @@ mod edit;
 mod meta;
 mod read;
 mod stage;
+mod starts;
 mod state;
 mod store;
 mod stream;
@@ -16,7 +17,9 @@ mod undo;
 pub(crate) use compared::Compared;
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
+pub use read::ChunkRun;
 pub(crate) use read::Parts;
+use starts::Starts;
 pub(crate) use state::{ChunkSize, State};
 pub(crate) use store::{Begun, ChunkStore, Foreign, MemoryStore, Slot, Source, Staged};
 
@@ -57,9 +60,9 @@ pub struct SuperChunk {
     packed: Vec<u8>,
     /// Readers that are not in use.
     idle: Mutex<Vec<Reader>>,
-    /// Where each chunk starts, and where the last one ends; only for chunks of different sizes. Or why that cannot be
-    /// told, so that whoever asks for chunk after chunk does not look for it every time.
-    starts: OnceLock<Result<Vec<u64>>>,
+    /// Where each chunk starts, as far as that can be told; only for chunks of different sizes. Or why it cannot be found
+    /// out, so that whoever asks for chunk after chunk does not try every time.
+    starts: OnceLock<Result<Starts>>,
     is_changed: bool,
     /// The edit that is under way.
     undo: Option<Undo>,

@@ -1,5 +1,6 @@
 //! Reading a super-chunk: whole chunks, ranges of bytes and items, scattered items.
 
+use super::starts::Starts;
 use super::state::ChunkSize;
 use super::store::Slot;
 use super::{Compared, Reader, SuperChunk};
@@ -148,6 +149,56 @@ impl SuperChunk {
         }
     }
 
+    /// All chunks, in rows of which the same is stored: nothing, or one chunk for all. So whoever wants to know something
+    /// of each chunk need not ask for a hundred million special ones one by one.
+    ///
+    /// ```
+    /// use blosc_oxide::{Options, Special, SuperChunk};
+    /// let mut sc = SuperChunk::new(Options::new(1))?;
+    /// sc.append(&[1; 1000])?;
+    /// sc.fill(Special::Zeros, 5000, 1000)?;
+    /// let specials = sc.chunk_runs().filter(|run| run.special == Some(Special::Zeros));
+    /// assert_eq!(specials.map(|run| run.chunks.len()).sum::<usize>(), 5);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    pub fn chunk_runs(&self) -> impl Iterator<Item = ChunkRun> + '_ {
+        let mut index = 0;
+        std::iter::from_fn(move || {
+            let run = (index < self.nchunks()).then(|| self.chunk_run(index))?;
+            index = run.chunks.end;
+            Some(run)
+        })
+    }
+
+    fn chunk_run(&self, index: usize) -> ChunkRun {
+        match self.store.run(index).map_err(at_chunk(index)) {
+            Ok((Slot::Special(special), end)) => {
+                ChunkRun { chunks: index..end, special: Some(special), header: Ok(None) }
+            }
+            Ok((Slot::Stored, end)) => {
+                let header = self.stored_header(index);
+                let special = header.as_ref().ok().and_then(Header::special);
+                ChunkRun { chunks: index..end, special, header: header.map(Some) }
+            }
+            Err(error) => ChunkRun { chunks: index..index + 1, special: None, header: Err(error) },
+        }
+    }
+
+    /// Reads the chunk `index`, compares it with its hash if that is wanted and known, and finds out whether it can be
+    /// decoded.
+    pub(crate) fn examine(&self, index: usize) -> Result<()> {
+        self.check_index(index)?;
+        let nbytes = self.chunk_nbytes(index)?;
+        if let Slot::Special(_) = self.store.slot(index)? {
+            return Ok(());
+        }
+        let examined = self.with_reader(|reader| {
+            self.load(index, std::slice::from_ref(&(0..nbytes)), reader)?;
+            reader.decompressor.examine(&Chunk::parse(&reader.buffer.bytes)?)
+        });
+        examined.map_err(at_chunk(index))
+    }
+
     /// Where the chunk `index` is stored: its position in the file of a contiguous frame, the number of its file in a
     /// sparse one. `None` if it is not stored, or in memory.
     ///
@@ -163,8 +214,25 @@ impl SuperChunk {
     /// # Errors
     /// As [`chunk`](Self::chunk).
     pub fn chunk_nbytes(&self, index: usize) -> Result<usize> {
-        let range = self.chunk_range(index)?;
-        usize::try_from(range.end - range.start).map_err(|_| error!(Corrupt, "chunk {index}: too long"))
+        self.check_index(index)?;
+        let size = match self.state.chunksize {
+            ChunkSize::Fixed(_) => None,
+            _ => self.starts()?.size(index),
+        };
+        let size = match (size, self.state.chunksize) {
+            (Some(size), _) => size,
+            (None, ChunkSize::Fixed(_)) => self.chunk_range(index).map(|range| range.end - range.start)?,
+            (None, _) => self.own_nbytes(index)?,
+        };
+        usize::try_from(size).map_err(|_| error!(Corrupt, "chunk {index}: too long"))
+    }
+
+    /// How much data a chunk holds by its own header, or why that cannot be told.
+    fn own_nbytes(&self, index: usize) -> Result<u64> {
+        match self.store.slot(index).map_err(at_chunk(index))? {
+            Slot::Stored => Ok(self.stored_header(index)?.nbytes() as u64),
+            Slot::Special(_) => bail!(Corrupt, "chunk {index}: it is special, and how long is not stored"),
+        }
     }
 
     /// Which bytes of the data the chunk `index` holds.
@@ -178,10 +246,7 @@ impl SuperChunk {
                 let start = index as u64 * size as u64;
                 Ok(start..self.state.nbytes.min(start + size as u64))
             }
-            _ => {
-                let starts = self.starts()?;
-                Ok(starts[index]..starts[index + 1])
-            }
+            _ => self.starts()?.range(index).map_err(at_chunk(index)),
         }
     }
 
@@ -379,7 +444,7 @@ impl SuperChunk {
     pub(super) fn chunk_at(&self, position: u64) -> Result<usize> {
         let index = match self.state.chunksize {
             ChunkSize::Fixed(size) => position / size as u64,
-            _ => self.starts()?.partition_point(|&start| start <= position).saturating_sub(1) as u64,
+            _ => self.starts()?.chunk_at(position)? as u64,
         };
         usize::try_from(index).map_err(|_| error!(Corrupt, "byte {position} is in no chunk"))
     }
@@ -397,7 +462,7 @@ impl SuperChunk {
     }
 
     /// Where each chunk of a super-chunk with chunks of different sizes starts.
-    fn starts(&self) -> Result<&[u64]> {
+    fn starts(&self) -> Result<&Starts> {
         let known = match self.starts.get() {
             Some(known) => known,
             None => match self.find_starts() {
@@ -406,39 +471,30 @@ impl SuperChunk {
                 found => self.starts.get_or_init(|| found),
             },
         };
-        known.as_deref().map_err(|error| Error::new(error.kind(), error.to_string()))
+        known.as_ref().map_err(|error| Error::new(error.kind(), error.to_string()))
     }
 
-    fn find_starts(&self) -> Result<Vec<u64>> {
-        let mut starts = Vec::with_capacity(self.nchunks() + 1);
-        let mut unknown = None;
-        let mut at = 0_u64;
-        for index in 0..self.nchunks() {
-            starts.push(at);
-            match self.store.slot(index)? {
-                Slot::Special(_) if unknown.is_none() => unknown = Some(index),
-                Slot::Special(_) => bail!(Corrupt, "chunk {index}: it is special, and how long is not stored"),
-                Slot::Stored => {
-                    let header = self.stored_header(index)?;
-                    at = at.saturating_add(header.nbytes() as u64);
-                }
-            }
-            if at > self.state.nbytes {
-                bail!(Corrupt, "the first {} chunks hold {at} bytes, {} are announced", index + 1, self.state.nbytes);
-            }
+    /// Whether the sizes of chunks make up the size of the data, where each chunk has its own.
+    pub(crate) fn check_sizes(&self) -> Result<()> {
+        match self.state.chunksize {
+            ChunkSize::Fixed(_) => Ok(()),
+            _ => self.starts()?.check(),
         }
-        starts.push(at);
-        // The reference leaves out how long a special chunk is here; one of them can be told from the sum.
-        if let Some(unknown) = unknown {
-            let missing = self.state.nbytes.saturating_sub(at);
-            starts[unknown + 1..].iter_mut().for_each(|start| *start += missing);
+    }
+
+    fn find_starts(&self) -> Result<Starts> {
+        self.limits.check_list::<u64>("the list of chunks", self.nchunks() as u64)?;
+        let mut starts = Starts::with_capacity(self.nchunks(), self.state.nbytes);
+        for run in self.chunk_runs() {
+            let size = match run.header {
+                Ok(header) => header.map(|header| header.nbytes() as u64),
+                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(_) => None,
+            };
+            // The reference leaves out how long a special chunk is here; one of them can be told from the sum.
+            starts.push(size, run.chunks.len());
         }
-        match starts.last() {
-            Some(&sum) if sum != self.state.nbytes => {
-                bail!(Corrupt, "the chunks hold {sum} bytes, {} are announced", self.state.nbytes)
-            }
-            _ => Ok(starts),
-        }
+        Ok(starts)
     }
 
     pub(super) fn check_index(&self, index: usize) -> Result<()> {
@@ -470,6 +526,18 @@ impl SuperChunk {
         fill_special(special, self.typesize(), 0, &mut value);
         fill_chunk(&value, nbytes, &self.options)
     }
+}
+
+/// Chunks in a row of which the same is stored.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ChunkRun {
+    /// Which chunks these are.
+    pub chunks: Range<usize>,
+    /// The special value that they have.
+    pub special: Option<Special>,
+    /// The header of what is stored, if anything is; or why it cannot be read, which is `Corrupt`, `Truncated` or `Io`.
+    pub header: Result<Option<Header>>,
 }
 
 /// A chunk of which parts are read.

@@ -79,6 +79,12 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// What is stored for the chunk `index`, which must be less than `nchunks`.
     fn slot(&self, index: usize) -> Result<Slot>;
 
+    /// The same, and where the row of chunks ends that it is in and of which the same is stored: nothing, or one chunk for
+    /// all of them.
+    fn run(&self, index: usize) -> Result<(Slot, usize)> {
+        Ok((self.slot(index)?, index + 1))
+    }
+
     /// Puts the first bytes of a stored chunk into `out`, `len` of them or as many as there are, perhaps with bytes of
     /// the next one, and returns how many.
     fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize>;
@@ -93,6 +99,12 @@ pub(crate) trait ChunkStore: Send + Sync {
 
     /// Puts all bytes of a stored chunk into `out`.
     fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Puts chunks of a special value, for which nothing is stored, in front of the one at `index`, or at the end. If it
+    /// fails, nothing has changed.
+    fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
+        self.splice(index..index, &vec![Staged::Special(special); count]).map(|_| ())
+    }
 
     /// Whether chunks stay in memory, so that it does not matter when they are stored.
     fn is_in_memory(&self) -> bool {

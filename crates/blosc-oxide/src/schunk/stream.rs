@@ -14,6 +14,8 @@ use std::sync::Mutex;
 const MAX_UNDER_WAY: usize = 256 << 20;
 /// How many chunks are under way for each worker.
 const CHUNKS_A_WORKER: usize = 2;
+/// How much of a special chunk is made at a time.
+const SPECIAL_PIECE: u64 = 4 << 20;
 
 impl SuperChunk {
     /// Appends all that comes out of `data` in chunks of `chunk_nbytes`, and returns how much that was. Only a few chunks
@@ -116,12 +118,9 @@ impl SuperChunk {
         let inner = if workers > 1 { Threads::serial() } else { self.options.threads.clone() };
         let readers: Vec<Mutex<Reader>> = (0..workers).map(|_| Mutex::new(self.new_reader(&inner))).collect();
         let spare = Spare::default();
-        let mut indices = chunks;
-        let work = |worker: usize, index: usize| {
-            let chunk = self.chunk_range(index)?;
-            let wanted = range.start.max(chunk.start)..range.end.min(chunk.end);
-            let from = usize::try_from(wanted.start - chunk.start).unwrap_or(usize::MAX);
-            let len = usize::try_from(wanted.end - wanted.start).unwrap_or(usize::MAX);
+        let mut parts = WantedParts { sc: self, chunks, wanted: range };
+        let work = |worker: usize, part: WantedPart| {
+            let WantedPart { index, from, len } = part;
             self.limits.check("the data of a chunk", len)?;
             let mut part = spare.take();
             part.resize(len, 0);
@@ -131,7 +130,7 @@ impl SuperChunk {
         ordered(
             &self.options.threads,
             workers,
-            || Ok(indices.next()),
+            || parts.next(),
             work,
             |part: Vec<u8>| {
                 out.write_all(&part)?;
@@ -154,6 +153,42 @@ impl SuperChunk {
 
     fn largest_chunk(&self, chunks: Range<usize>) -> Result<usize> {
         chunks.map(|index| self.chunk_nbytes(index)).try_fold(0, |largest, nbytes| Ok(nbytes?.max(largest)))
+    }
+}
+
+/// A part of a chunk that is wanted.
+struct WantedPart {
+    index: usize,
+    from: usize,
+    len: usize,
+}
+
+/// What is wanted of each chunk. Special ones come in pieces: they may be of any length, and nothing of them is stored.
+struct WantedParts<'s> {
+    sc: &'s SuperChunk,
+    chunks: Range<usize>,
+    wanted: Range<u64>,
+}
+
+impl WantedParts<'_> {
+    fn next(&mut self) -> Result<Option<WantedPart>> {
+        let Range { start: index, end } = self.chunks;
+        if index == end {
+            return Ok(None);
+        }
+        let chunk = self.sc.chunk_range(index)?;
+        let most = match self.sc.store.slot(index)? {
+            Slot::Special(_) => SPECIAL_PIECE,
+            Slot::Stored => u64::MAX,
+        };
+        let start = self.wanted.start.max(chunk.start);
+        let stop = self.wanted.end.min(chunk.end).min(start.saturating_add(most));
+        self.wanted.start = stop;
+        if stop >= chunk.end || stop >= self.wanted.end {
+            self.chunks.start += 1;
+        }
+        let inside = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        Ok(Some(WantedPart { index, from: inside(start - chunk.start), len: inside(stop - start) }))
     }
 }
 

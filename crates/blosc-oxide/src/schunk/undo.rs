@@ -3,9 +3,13 @@
 use super::SuperChunk;
 use super::state::{ChunkSize, State};
 use super::store::{Source, Staged};
+use crate::chunk::Special;
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+/// How many chunks are taken away at once when an edit is taken back.
+const MAX_TAKEN_BACK: usize = 1 << 16;
 
 /// One change of the sequence of chunks.
 #[derive(Debug)]
@@ -99,7 +103,15 @@ impl SuperChunk {
     /// Takes back what an edit has done that has failed, or that a panic has interrupted.
     pub(super) fn take_back(&mut self) {
         let Some(Undo { steps, sizes, was_changed }) = self.undo.take() else { return };
-        for Step { at, put, taken, is_old, .. } in steps.into_iter().rev() {
+        for Step { at, mut put, taken, is_old, .. } in steps.into_iter().rev() {
+            // Rows of special chunks can be as long as an index allows: they are taken away little by little.
+            while put > MAX_TAKEN_BACK && is_old.is_empty() {
+                put -= MAX_TAKEN_BACK;
+                match self.store.splice(at + put..at + put + MAX_TAKEN_BACK, &[]) {
+                    Ok(failed) => self.unstage(failed),
+                    Err(_) => self.is_broken = true,
+                }
+            }
             match self.store.splice(at..at + put, &taken) {
                 Ok(failed) => self.unstage(without(failed, &is_old)),
                 // What is there now is neither the old nor the new sequence.
@@ -129,6 +141,12 @@ impl SuperChunk {
                 Err(error)
             }
         }
+    }
+
+    /// Puts chunks of a special value in front of the one at `at`, or at the end.
+    pub(super) fn insert_specials(&mut self, at: usize, special: Special, count: usize) -> Result<()> {
+        self.store.insert_specials(at, special, count)?;
+        self.done(Step { at, put: count, taken: Vec::new(), is_reused: Vec::new(), is_old: Vec::new() })
     }
 
     /// Makes `sources` what comes after the first `kept` chunks. No old chunk may come twice.

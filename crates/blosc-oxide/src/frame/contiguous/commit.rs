@@ -5,7 +5,7 @@ use super::hashes::known_hashes;
 use crate::error::{Result, bail};
 use crate::frame::footer::Footer;
 use crate::frame::header::{self, FIXED_LEN};
-use crate::frame::index::{Entry, Packed};
+use crate::frame::index::Packed;
 use crate::frame::places::Part;
 use crate::frame::trailer::Trailer;
 use crate::schunk::{Foreign, State};
@@ -51,12 +51,10 @@ impl Contiguous {
             return self.publish(rendered);
         }
         // Offsets count from the end of the header.
-        let entries: Vec<Entry> = self.index.entries()?.collect();
-        let shift = |offset: u64| offset + old_len as u64 - new_len as u64;
-        self.index.set(entries.iter().map(|entry| entry.map_place(shift)))?;
+        self.index.move_places(|offset| offset + old_len as u64 - new_len as u64)?;
         let result = self.render(state, new_len).and_then(|rendered| self.publish(rendered));
         if self.header.len() == old_len {
-            self.index.set(entries.into_iter())?;
+            self.index.move_places(|offset| offset + new_len as u64 - old_len as u64)?;
         }
         result?;
         if self.index.len() == 0 { self.commit_without_chunks(state, new_len) } else { Ok(()) }

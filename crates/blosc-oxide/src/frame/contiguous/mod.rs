@@ -30,6 +30,7 @@ use super::room::Room;
 use super::staged;
 use super::tail::Tail;
 use super::trailer::Trailer;
+use crate::chunk::Special;
 use crate::error::{Result, bail};
 use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
 use crate::storage::{MemoryStorage, ReadAt, Storage, WriteRight};
@@ -147,7 +148,7 @@ impl Contiguous {
         // What another program has changed since has hashes that no longer count.
         let hashes = match (integrity.hashes, integrity.verdict) {
             (Some(stored), Some(_)) => Some(KnownHashes::Stored(stored)),
-            _ if integrity.has_hashes => Some(KnownHashes::Loaded(Hashes::unknown(index.len()))),
+            _ if integrity.has_hashes => Some(KnownHashes::Loaded(Hashes::unknown_in(&index, can_write))),
             _ => None,
         };
         let end = if can_write { access.as_read().len()?.max(extent.frame_len) } else { extent.frame_len };
@@ -301,10 +302,11 @@ impl ChunkStore for Contiguous {
     }
 
     fn slot(&self, index: usize) -> Result<Slot> {
-        Ok(match self.index.entry(index)? {
-            Entry::Special(special) => Slot::Special(special),
-            Entry::At(_) => Slot::Stored,
-        })
+        self.index.entry(index).map(Entry::slot)
+    }
+
+    fn run(&self, index: usize) -> Result<(Slot, usize)> {
+        self.index.run(index).map(|(entry, end)| (entry.slot(), end))
     }
 
     fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {
@@ -325,7 +327,18 @@ impl ChunkStore for Contiguous {
     }
 
     fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
-        self.store(&chunk).map(staged::staged)
+        self.store(&chunk).map(|(entry, hash)| entry.staged(hash))
+    }
+
+    fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
+        if self.hashes.is_some() {
+            self.load_hashes()?;
+        }
+        self.index.insert_run(index, Entry::Special(special), count)?;
+        if let Some(KnownHashes::Loaded(hashes)) = &mut self.hashes {
+            hashes.insert_unknown(index, count);
+        }
+        Ok(())
     }
 
     fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
@@ -408,10 +421,8 @@ impl ChunkStore for Contiguous {
     }
 
     fn position(&self, index: usize) -> Result<Option<u64>> {
-        Ok(match self.index.entry(index)? {
-            Entry::At(offset) => Some(self.base.saturating_add(self.position_of(offset))),
-            Entry::Special(_) => None,
-        })
+        let offset = self.index.entry(index)?.place();
+        Ok(offset.map(|offset| self.base.saturating_add(self.position_of(offset))))
     }
 
     fn header(&self) -> &[u8] {

@@ -4,7 +4,7 @@ use super::Contiguous;
 use super::commit::{Rendered, with_fingerprint};
 use crate::error::Result;
 use crate::frame::header;
-use crate::frame::index::{self, Entry};
+use crate::frame::index::{self, Packed};
 use crate::frame::tail::Tail;
 use crate::schunk::State;
 use std::collections::BTreeMap;
@@ -12,10 +12,9 @@ use std::collections::BTreeMap;
 impl Contiguous {
     /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
     pub(super) fn make_room(&mut self, header_len: usize) -> Result<()> {
-        let pending: Vec<Entry> = self.index.entries()?.collect();
-        let mut committed = self.index.committed_entries()?;
+        let mut committed = self.index.as_committed()?;
         let room = (header_len - self.header.len()) as u64;
-        let places = committed.iter().chain(&pending).filter_map(|entry| entry.place());
+        let places = committed.places()?.chain(self.index.places()?);
         let mut moved: Vec<u64> = places.filter(|&offset| offset < room).collect();
         moved.sort_unstable();
         moved.dedup();
@@ -28,20 +27,16 @@ impl Contiguous {
             self.places.chunks_end = position + bytes.len() as u64;
             places.insert(from, position - self.header.len() as u64);
         }
-        let moved = |entry: &Entry| match entry.place().and_then(|from| places.get(&from)) {
-            Some(&to) => Entry::At(to),
-            None => *entry,
-        };
-        committed.iter_mut().for_each(|entry| *entry = moved(entry));
-        self.publish_moved(&committed)?;
+        let moved = |from: u64| places.get(&from).copied().unwrap_or(from);
+        committed.move_places(moved)?;
+        self.publish_moved(committed.pack()?)?;
         // The place of the old index is free now, but for what the header takes of it.
         self.places.reserve(header_len as u64);
-        self.index.set(pending.iter().map(moved))
+        self.index.move_places(moved)
     }
 
     /// Commits the state that is committed already, with its chunks elsewhere.
-    fn publish_moved(&mut self, entries: &[Entry]) -> Result<()> {
-        let index = index::pack(entries.iter().copied())?;
+    fn publish_moved(&mut self, index: Packed) -> Result<()> {
         let place = self.find_place(None, (index.len() + self.trailer.len()) as u64);
         let header = header::with_lengths(&self.header, place.end, place.start - self.header.len() as u64)?;
         let (trailer, old_hashes) = (self.trailer.clone(), Some(self.committed_hashes()?));
@@ -91,23 +86,22 @@ impl Contiguous {
     /// Writes all chunks anew from the end on, in order, and commits that.
     fn move_chunks(&mut self, state: &State) -> Result<()> {
         let header_len = self.header.len() as u64;
-        let mut entries: Vec<Entry> = self.index.entries()?.collect();
-        for entry in &mut entries {
-            if let Entry::At(offset) = *entry {
-                let bytes = self.read_at_offset(offset)?;
-                *entry = Entry::At(self.push(&bytes)? - header_len);
-            }
+        let places: Vec<u64> = self.index.places()?.collect();
+        let mut moved = Vec::with_capacity(places.len());
+        for offset in places {
+            let bytes = self.read_at_offset(offset)?;
+            moved.push(self.push(&bytes)? - header_len);
         }
         self.places.chunks_end = self.tail.end();
-        self.index.set(entries.into_iter())?;
+        let mut moved = moved.into_iter();
+        self.index.move_places(|offset| moved.next().unwrap_or(offset))?;
         let rendered = self.render(state, self.header.len())?;
         self.publish(rendered)
     }
 
-    /// What the chunks take that count.
+    /// What the chunks take that count. A place that comes several times in a row counts once: it is moved once.
     pub(super) fn live_bytes(&self) -> Result<u64> {
-        let offsets = self.index.entries()?.filter_map(|entry| entry.place());
-        offsets.map(|offset| self.header_at_offset(offset).map(|header| header.cbytes() as u64)).sum()
+        self.index.places()?.map(|offset| self.header_at_offset(offset).map(|header| header.cbytes() as u64)).sum()
     }
 }
 

@@ -10,7 +10,7 @@ impl Contiguous {
     pub(super) fn offset(&self, index: usize) -> Result<u64> {
         match self.index.entry(index)? {
             Entry::At(offset) => Ok(offset),
-            Entry::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
+            entry => bail!(InvalidArgument, "chunk {index} is not stored, it is {entry:?}"),
         }
     }
 

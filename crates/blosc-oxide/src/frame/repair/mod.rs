@@ -2,7 +2,9 @@
 
 mod pick;
 mod report;
+mod rows;
 mod scan;
+mod watched;
 
 pub use report::{LooseChunk, RepairReport, RepairUnknown, RepairedBy};
 
@@ -13,18 +15,23 @@ use super::open;
 use super::options::FrameOptions;
 use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
 use super::verify::{Damage, is_obstacle};
-use crate::chunk::{Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special, modernised};
+use crate::chunk::{Chunk, Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special, modernised};
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use crate::filter::BitshuffleRule;
 use crate::limits::Limits;
 use crate::schunk::{ChunkSize, State, SuperChunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
 use pick::{Picked, Picker, options_of};
+use rows::{Examined, LOST, Piece, Rows, usual_size, with_last_apart};
 use scan::Scan;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
+use watched::Watched;
 
 const MIN_CHUNK: usize = 32;
+/// From how many chunks on there are no checksums if most of them are special.
+const MANY_CHUNKS: usize = 1 << 20;
 
 /// What could be found of a damaged frame, ready to be written to a new one.
 ///
@@ -49,7 +56,8 @@ const MIN_CHUNK: usize = 32;
 pub struct Repair {
     origin: Origin,
     state: State,
-    pieces: Vec<Piece>,
+    /// The chunks of the new frame, and how many of each there are in a row.
+    pieces: Vec<(Piece, usize)>,
     options: FrameOptions,
     report: RepairReport,
 }
@@ -62,8 +70,10 @@ impl Frame {
     /// than the limits allow: it may be good. Damage is no error.
     pub fn repair(source: impl ReadAt + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
         let options = options.into();
-        let scan = scan::scan(&source, options.limits)?;
-        let picked = Picker { source: &source, scan: &scan, files: None, limits: options.limits }.pick()?;
+        let watched = Watched::new(&source);
+        let scan = scan::scan(&watched, options.limits)?;
+        let picked = Picker { source: &watched, scan: &scan, files: None, limits: options.limits }.pick();
+        let picked = watched.check().and(picked)?;
         Repair::new(Origin::File(Box::new(source)), picked, &scan, None, options)
     }
 
@@ -74,8 +84,11 @@ impl Frame {
     pub fn repair_directory(directory: impl Directory + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
         let options = options.into();
         let files: BTreeSet<u64> = directory.names()?.iter().filter_map(|name| file_number(name)).collect();
-        let (source, scan) = index_of(&directory, options.limits)?;
-        let picked = Picker { source: &*source, scan: &scan, files: Some(&files), limits: options.limits }.pick()?;
+        let source = index_of(&directory, options.limits)?;
+        let watched = Watched::new(&*source);
+        let scan = scan::scan(&watched, options.limits)?;
+        let picked = Picker { source: &watched, scan: &scan, files: Some(&files), limits: options.limits }.pick();
+        let picked = watched.check().and(picked)?;
         Repair::new(Origin::Directory(Box::new(directory)), picked, &scan, Some(files), options)
     }
 
@@ -92,14 +105,26 @@ impl Frame {
     }
 }
 
-/// The file with the index, or what a commit has left of a new one, or nothing.
-fn index_of(directory: &dyn Directory, limits: Limits) -> Result<(Box<dyn ReadAt>, Scan)> {
-    let candidates: Vec<_> = [INDEX_NAME, NEW_INDEX_NAME].iter().filter_map(|name| directory.open(name).ok()).collect();
-    let opens = |source: &dyn ReadAt| open::open(source, 0, limits).is_ok();
-    let best = candidates.iter().position(|source| opens(&**source)).unwrap_or(0);
-    let source = candidates.into_iter().nth(best).unwrap_or_else(|| Box::new(MemoryStorage::default()));
-    let scan = scan::scan(&*source, limits)?;
-    Ok((source, scan))
+/// The file with the index, or what a commit has left of a new one, or nothing. That a file is there but cannot be read is
+/// no damage.
+fn index_of(directory: &dyn Directory, limits: Limits) -> Result<Box<dyn ReadAt>> {
+    let mut candidates: Vec<Box<dyn ReadAt>> = Vec::new();
+    for name in [INDEX_NAME, NEW_INDEX_NAME] {
+        match directory.open(name) {
+            Ok(source) => candidates.push(source),
+            Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {}
+            Err(cause) => return Err(error!(Io, "{name}: {cause}").with_source(cause)),
+        }
+    }
+    let mut best = 0;
+    for (at, source) in candidates.iter().enumerate().rev() {
+        match open::open(&**source, 0, limits) {
+            Ok(_) => best = at,
+            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(candidates.into_iter().nth(best).unwrap_or_else(|| Box::new(MemoryStorage::default())))
 }
 
 /// Where the chunks are.
@@ -136,15 +161,6 @@ fn read_chunk(source: &dyn ReadAt, position: u64, limits: Limits) -> Result<Vec<
     Ok(bytes)
 }
 
-/// A chunk of the new frame.
-#[derive(Debug, Clone, Copy)]
-enum Piece {
-    /// As it is stored here.
-    At(u64),
-    /// Of a special value, or damaged; this long, if that is known.
-    Special(Special, Option<usize>),
-}
-
 impl Repair {
     fn new(
         origin: Origin,
@@ -154,15 +170,15 @@ impl Repair {
         options: FrameOptions,
     ) -> Result<Self> {
         let loose = loose_chunks(&origin, &picked, scan, files, options.limits);
-        let Picked { by, state, entries, hashes, unknown, .. } = picked;
+        let Picked { by, state, rows, hashes, unknown, .. } = picked;
         let mut repair = Self {
             origin,
             state,
-            pieces: Vec::with_capacity(entries.len()),
+            pieces: Vec::new(),
             options,
             report: RepairReport {
                 by,
-                nchunks: entries.len(),
+                nchunks: rows.len(),
                 checksums: 0,
                 damaged_chunks: 0,
                 damaged_metalayers: 0,
@@ -181,7 +197,7 @@ impl Repair {
         repair.check_options(scan);
         let rule = repair.bitshuffle_rule();
         repair.state.vlmetalayers.set_bitshuffle(rule);
-        repair.check_chunks(&entries, hashes.as_ref())?;
+        repair.check_chunks(&rows, hashes.as_ref())?;
         repair.check_metalayers()?;
         Ok(repair)
     }
@@ -209,41 +225,72 @@ impl Repair {
 
     /// Reads and checks all chunks, and finds out how long those are that are not stored or damaged. Those that are good or
     /// may be, but take more memory than there is or a codec that is not known, are not damaged.
-    fn check_chunks(&mut self, entries: &[Entry], hashes: Option<&Hashes>) -> Result<()> {
+    fn check_chunks(&mut self, rows: &Rows, hashes: Option<&Hashes>) -> Result<()> {
         let mut decompressor = self.decompressor();
-        let mut sizes: Vec<Option<usize>> = Vec::with_capacity(entries.len());
+        let mut examined = Vec::new();
         let mut vlblocks = None;
-        for (index, entry) in entries.iter().enumerate() {
-            let Entry::At(place) = *entry else {
-                sizes.push(None);
-                continue;
-            };
-            let hash = hashes.and_then(|hashes| hashes.get(index));
-            self.report.checksums += usize::from(hash.is_some());
-            match self.check_chunk(place, hash, &mut decompressor) {
-                Ok((header, is_examined)) => {
-                    self.report.unexamined += usize::from(!is_examined);
+        let mut index = 0;
+        for (entry, count) in rows.iter() {
+            let end = index + count;
+            while index < end {
+                // Without hashes, all chunks at one place are as good as the first.
+                let hash = hashes.and_then(|hashes| hashes.get(index));
+                let is_alone = entry.place().is_some() && hashes.is_some();
+                let count = if is_alone { 1 } else { end - index };
+                self.report.checksums += usize::from(hash.is_some());
+                let header = self.check_row(index, entry, count, hash, &mut decompressor)?;
+                if let Some(header) = &header {
                     vlblocks.get_or_insert(header.has_vlblocks());
-                    sizes.push(Some(header.nbytes()));
                 }
-                Err(error) if error.kind() == ErrorKind::LimitExceeded => {
-                    return Err(error.within(format_args!("chunk {index}")));
-                }
-                Err(error) => {
-                    self.note_damage(index, error);
-                    sizes.push(None);
-                }
+                examined.push(Examined { entry, count, size: header.map(|header| header.nbytes()) });
+                index += count;
             }
         }
         if let Some(vlblocks) = vlblocks {
             self.state.vlblocks = vlblocks;
         }
-        self.lay_out(entries, &sizes);
+        self.lay_out(with_last_apart(examined), rows.len());
         Ok(())
     }
 
-    fn note_damage(&mut self, index: usize, error: Error) {
+    /// The header of the chunks from `index` on, if they are stored and not damaged.
+    fn check_row(
+        &mut self,
+        index: usize,
+        entry: Entry,
+        count: usize,
+        hash: Option<u64>,
+        decompressor: &mut Decompressor,
+    ) -> Result<Option<Header>> {
+        let place = match entry {
+            Entry::At(place) => place,
+            Entry::Special(_) => return Ok(None),
+            LOST => {
+                self.note_damage(index, count, error!(Corrupt, "nothing was found of it"));
+                return Ok(None);
+            }
+            Entry::Wrong(bits) => {
+                self.note_damage(index, count, error!(Corrupt, "frame index: {bits:#x} is no place of a chunk"));
+                return Ok(None);
+            }
+        };
+        match self.check_chunk(place, hash, decompressor) {
+            Ok((header, is_examined)) => {
+                self.report.unexamined += if is_examined { 0 } else { count };
+                Ok(Some(header))
+            }
+            Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error.within(format_args!("chunk {index}"))),
+            Err(error) => {
+                self.note_damage(index, count, error);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes note of chunks that are damaged in the same way; the first of them is described.
+    fn note_damage(&mut self, index: usize, count: usize, error: Error) {
         self.report.note(Damage { chunk: Some(index), error: error.within(format_args!("chunk {index}")) });
+        self.report.damaged_chunks += count - 1;
     }
 
     /// The header of a chunk that is not damaged, and whether that is known.
@@ -255,35 +302,33 @@ impl Repair {
                 bail!(ChecksumMismatch, "its hash is {found:016x}, not {hash:016x}");
             }
         }
-        let header = Header::parse(&bytes)?;
-        match decompressor.decompress(&bytes) {
+        let chunk = Chunk::parse(&bytes)?;
+        match decompressor.examine(&chunk) {
             // It is what was written, whatever that is.
-            Err(error) if hash.is_some() && is_obstacle(&error) => Ok((header, true)),
-            Err(error) if error.kind() == ErrorKind::Unsupported => Ok((header, false)),
-            result => result.map(|_| (header, true)),
+            Err(error) if hash.is_some() && is_obstacle(&error) => Ok((*chunk.header(), true)),
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok((*chunk.header(), false)),
+            result => result.map(|()| (*chunk.header(), true)),
         }
     }
 
     /// Decides what each chunk of the new frame is.
-    fn lay_out(&mut self, entries: &[Entry], sizes: &[Option<usize>]) {
+    fn lay_out(&mut self, examined: Vec<Examined>, nchunks: usize) {
         let usual = match self.state.chunksize {
             ChunkSize::Fixed(size) => Some(size),
-            _ => usual_size(sizes),
+            _ => usual_size(&examined),
         };
-        let is_last_known = self.report.by <= RepairedBy::HeaderCopy;
-        for (index, (&entry, &size)) in entries.iter().zip(sizes).enumerate() {
-            let is_last = index + 1 == entries.len();
-            let assumed = if is_last && is_last_known { self.last_size(usual, entries.len()) } else { usual };
-            if is_last && size.is_none() && !is_last_known {
+        let has_header = !self.report.unknown.contains(&RepairUnknown::Options);
+        let is_last_known = self.report.by <= RepairedBy::HeaderCopy
+            || has_header && open::nchunks_by_size(&self.state) == Some(nchunks);
+        let last = examined.len().saturating_sub(1);
+        for (at, row) in examined.into_iter().enumerate() {
+            let assumed = if at == last && is_last_known { self.last_size(usual, nchunks) } else { usual };
+            if at == last && row.size.is_none() && !is_last_known {
                 self.report.unknown.push(RepairUnknown::LastLength);
             }
-            self.pieces.push(match (entry, size) {
-                (Entry::At(place), Some(_)) => Piece::At(place),
-                (Entry::At(_), None) => Piece::Special(Special::Uninit, assumed),
-                (Entry::Special(special), _) => Piece::Special(special, assumed),
-            });
+            self.pieces.push((row.piece(assumed), row.count));
         }
-        let is_unsized = |piece: &Piece| matches!(piece, Piece::Special(_, None));
+        let is_unsized = |(piece, _): &(Piece, usize)| matches!(piece, Piece::Special(_, None));
         if self.pieces.iter().any(is_unsized) && !self.report.unknown.contains(&RepairUnknown::SpecialChunks) {
             self.report.unknown.push(RepairUnknown::SpecialChunks);
         }
@@ -299,14 +344,14 @@ impl Repair {
     fn check_metalayers(&mut self) -> Result<()> {
         let names: Vec<String> = self.state.vlmetalayers.names().map(str::to_owned).collect();
         for name in names {
-            match self.state.vlmetalayers.get(&name) {
+            match self.state.vlmetalayers.examine(&name) {
                 Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
                 Err(error) if error.kind() == ErrorKind::Unsupported => self.report.unexamined += 1,
                 Err(error) => {
                     self.state.vlmetalayers.take_chunk(&name);
                     self.report.note(Damage { chunk: None, error });
                 }
-                Ok(_) => {}
+                Ok(()) => {}
             }
         }
         Ok(())
@@ -326,10 +371,13 @@ impl Repair {
 
     /// The options of a new frame for what was found: those of the frame, and its metalayers of fixed size. These have to
     /// be there before the first chunk of a [frame that is built](Frame::build). It is without checksums if there are 16
-    /// variable-length metalayers, because the checksums would be one more than other programs take.
+    /// variable-length metalayers, because the checksums would be one more than other programs take, and if most of more than
+    /// a million chunks are special: the list of checksums would be all that the frame is.
     #[must_use]
     pub fn frame_options(&self) -> FrameOptions {
-        let has_checksums = self.options.checksums && self.state.vlmetalayers.has_room_for_checksums();
+        let has_room = self.state.vlmetalayers.has_room_for_checksums();
+        let is_hollow = self.report.nchunks > MANY_CHUNKS && self.report.nchunks / 2 > self.pieces.len();
+        let has_checksums = self.options.checksums && has_room && !is_hollow;
         let options = self.options.clone().with_chunks(self.options()).checksums(has_checksums);
         self.state.metalayers.iter().fold(options, |options, (name, content)| options.metalayer(name, content))
     }
@@ -377,33 +425,36 @@ impl Repair {
             }
         }
         target.vlmetalayers_mut().extend(&self.state.vlmetalayers)?;
-        for piece in &self.pieces {
-            match *piece {
-                Piece::At(place) => target.append_chunk(&self.read_piece(place)?)?,
-                Piece::Special(special, Some(nbytes)) => self.append_special(target, special, nbytes)?,
+        for &(piece, count) in &self.pieces {
+            match piece {
+                Piece::At(place) => self.append_stored(target, &self.read_piece(place)?, count)?,
+                Piece::Special(special, Some(nbytes)) => self.append_special(target, special, nbytes, count)?,
                 Piece::Special(_, None) => {}
             }
         }
         Ok(())
     }
 
-    fn append_special(&self, target: &mut SuperChunk, special: Special, nbytes: usize) -> Result<()> {
+    fn append_stored(&self, target: &mut SuperChunk, chunk: &[u8], count: usize) -> Result<()> {
+        let header = Header::parse(chunk)?;
+        match header.special() {
+            Some(special) if count > 1 && special != Special::Value && !header.has_vlblocks() => {
+                self.append_special(target, special, header.nbytes(), count)
+            }
+            _ => (0..count).try_for_each(|_| target.append_chunk(chunk)),
+        }
+    }
+
+    fn append_special(&self, target: &mut SuperChunk, special: Special, nbytes: usize, count: usize) -> Result<()> {
         if !self.state.vlblocks && nbytes.is_multiple_of(target.typesize()) {
-            return target.fill(special, nbytes as u64, nbytes);
+            return target.fill(special, (nbytes as u64).saturating_mul(count as u64), nbytes);
         }
         // How long the chunk was is what a damaged file says.
         self.options.limits.check("zeros in place of a chunk", nbytes)?;
         let zeros = vec![0; nbytes];
-        if self.state.vlblocks { target.append_vlblocks(&[&zeros]) } else { target.append(&zeros) }
-    }
-}
-
-/// The size that all chunks have but perhaps the last.
-fn usual_size(sizes: &[Option<usize>]) -> Option<usize> {
-    let mut known = sizes.iter().rev().skip(1).flatten();
-    match known.next() {
-        Some(first) => known.all(|size| size == first).then_some(*first),
-        None => sizes.last().copied().flatten(),
+        (0..count).try_for_each(|_| {
+            if self.state.vlblocks { target.append_vlblocks(&[&zeros]) } else { target.append(&zeros) }
+        })
     }
 }
 
@@ -415,11 +466,7 @@ fn loose_chunks(
     files: Option<BTreeSet<u64>>,
     limits: Limits,
 ) -> Vec<LooseChunk> {
-    let used: BTreeSet<u64> = picked
-        .entries
-        .iter()
-        .filter_map(|entry| if let Entry::At(place) = entry { Some(*place) } else { None })
-        .collect();
+    let used: BTreeSet<u64> = picked.rows.iter().filter_map(|(entry, _)| entry.place()).collect();
     let Some(files) = files else {
         let is_index = |end: u64| scan.trailers.binary_search_by_key(&end, |&(at, _)| at).is_ok();
         let loose = scan.chunks.iter().filter(|found| !used.contains(&found.position) && !is_index(found.end()));

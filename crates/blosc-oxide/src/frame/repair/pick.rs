@@ -1,6 +1,7 @@
 //! Which of the indexes that were found counts.
 
 use super::report::{RepairUnknown, RepairedBy};
+use super::rows::{LOST, Rows};
 use super::scan::{FoundAt, Scan};
 use crate::bytes::le_i64;
 use crate::chunk::{Decompressor, Header, Options};
@@ -9,7 +10,7 @@ use crate::exec::Threads;
 use crate::frame::checksums::{self, Hashes, StoredHashes, Verdict};
 use crate::frame::early;
 use crate::frame::header::{self, FIXED_LEN};
-use crate::frame::index::{ENTRY_LEN, Entry, Index};
+use crate::frame::index::{ENTRY_LEN, Entry, Index, MAX_CHUNKS};
 use crate::frame::open::{self, Generation, Opened};
 use crate::frame::trailer::Trailer;
 use crate::limits::Limits;
@@ -25,7 +26,7 @@ pub(super) struct Picked {
     pub(super) by: RepairedBy,
     pub(super) state: State,
     /// For each chunk where it is: its position or the number of its file.
-    pub(super) entries: Vec<Entry>,
+    pub(super) rows: Rows,
     /// A hash for each chunk, if they are known.
     pub(super) hashes: Option<Hashes>,
     pub(super) unknown: Vec<RepairUnknown>,
@@ -58,8 +59,8 @@ impl Picker<'_> {
             None => self.scan.chunks.iter().map(|found| found.position).collect(),
         });
         for found in self.scan.chunks.iter().rev() {
-            if let Some((entries, base)) = self.index_at(found, &places) {
-                return Ok(self.by_index(found, &entries, base));
+            if let Some((index, base)) = self.index_at(found, &places) {
+                return self.by_index(found, &index, base);
             }
         }
         Ok(self.by_chunks(&places))
@@ -90,34 +91,34 @@ impl Picker<'_> {
             _ => None,
         };
         let base = if self.files.is_some() { 0 } else { extent.header_len as u64 };
-        let entries = index.entries()?.map(|entry| at_base(entry, base)).collect();
+        let rows = Rows::of(&index, base, self.limits)?;
         let mut unknown = Vec::new();
         if generation == Generation::Current && integrity.verdict == Some(Verdict::MetalayersChanged) {
             unknown.push(RepairUnknown::Metalayers);
         }
-        Ok(Picked { by, state, entries, hashes, unknown, index_end: extent.frame_len })
+        Ok(Picked { by, state, rows, hashes, unknown, index_end: extent.frame_len })
     }
 
-    /// The entries of an index, if this chunk is one, and what their offsets count from.
-    fn index_at(&self, found: &FoundAt, places: &Places) -> Option<(Vec<Entry>, u64)> {
+    /// The index that this chunk is, if it is one, and what its offsets count from.
+    fn index_at(&self, found: &FoundAt, places: &Places) -> Option<(Index, u64)> {
         let header = &found.header;
         if header.typesize() != ENTRY_LEN || !header.nbytes().is_multiple_of(ENTRY_LEN) {
             return None;
         }
+        self.limits.check("frame index", header.cbytes()).ok()?;
         let mut bytes = vec![0; header.cbytes()];
-        self.limits.check("frame index", header.nbytes().max(header.cbytes())).ok()?;
         self.source.read_at(found.position, &mut bytes).ok()?;
         if !self.may_be_index(&bytes, places) {
             return None;
         }
-        let entries: Vec<Entry> = Index::parse(&bytes, self.limits).ok()?.entries().ok()?.collect();
+        let index = Index::parse(&bytes, self.limits).ok()?;
         // One entry is too little to tell an index from data by, unless a trailer follows.
         let is_certain = self.trailer_after(found).is_some();
-        if entries.len() < 2 && !is_certain {
+        if index.len() < 2 && !is_certain {
             return None;
         }
-        let base = self.base_of(&entries, places)?;
-        Some((entries, base))
+        let base = self.base_of(&index, places)?;
+        Some((index, base))
     }
 
     /// A quick look at the first entry, because every chunk of 8-byte items could be an index.
@@ -130,15 +131,24 @@ impl Picker<'_> {
     }
 
     /// What the offsets of an index must count from for each of them to name another chunk.
-    fn base_of(&self, entries: &[Entry], places: &Places) -> Option<u64> {
-        let mut offsets: Vec<u64> = entries.iter().filter_map(offset_of).collect();
+    fn base_of(&self, index: &Index, places: &Places) -> Option<u64> {
+        let is_damaged = |entry: Entry| matches!(entry, Entry::Wrong(_));
+        let mut offsets = Vec::new();
+        for (range, entry) in index.runs().ok()? {
+            // Each names another chunk, and there are no more than were found.
+            let is_too_many = entry.place().is_some() && (range.len() > 1 || offsets.len() >= places.0.len());
+            if is_damaged(entry) || is_too_many {
+                return None;
+            }
+            offsets.extend(entry.place());
+        }
         offsets.sort_unstable();
         let has_twice = offsets.windows(2).any(|pair| pair[0] == pair[1]);
         if has_twice {
             return None;
         }
         let Some(&first) = offsets.first() else { return Some(self.header_len().unwrap_or(0)) };
-        let fits = |base: &u64| offsets.iter().all(|&offset| places.0.contains(&(offset + base)));
+        let fits = |base: &u64| offsets.iter().all(|offset| places.0.contains(&offset.saturating_add(*base)));
         if self.files.is_some() {
             return Some(0).filter(fits);
         }
@@ -170,9 +180,9 @@ impl Picker<'_> {
         self.scan.trailers.get(place).copied()
     }
 
-    fn by_index(&self, found: &FoundAt, entries: &[Entry], base: u64) -> Picked {
+    fn by_index(&self, found: &FoundAt, index: &Index, base: u64) -> Result<Picked> {
         let mut unknown = vec![RepairUnknown::IsNewest];
-        let entries: Vec<Entry> = entries.iter().map(|&entry| at_base(entry, base)).collect();
+        let rows = Rows::of(index, base, self.limits)?;
         let mut state = self.state_without_index(&mut unknown);
         let layers = self.trailer_after(found).and_then(|(at, len)| self.vlmetalayers_at(at, len));
         if state.bitshuffle.is_none()
@@ -183,7 +193,7 @@ impl Picker<'_> {
         let is_lost = layers.is_none();
         let mut hashes = None;
         if let Some((mut layers, stored)) = layers {
-            hashes = stored.and_then(|stored| stored.load(self.source, 0, entries.len(), self.limits).ok());
+            hashes = stored.and_then(|stored| stored.load(self.source, 0, index.len(), self.limits).ok());
             layers.take_chunk(checksums::LAYER_NAME);
             state.vlmetalayers = layers;
         }
@@ -191,7 +201,7 @@ impl Picker<'_> {
             unknown.push(RepairUnknown::VlMetalayers);
         }
         let index_end = self.trailer_after(found).map_or(found.end(), |(at, len)| at + len as u64);
-        Picked { by: RepairedBy::Index, state, entries, hashes, unknown, index_end }
+        Ok(Picked { by: RepairedBy::Index, state, rows, hashes, unknown, index_end })
     }
 
     fn trailer_at(&self, at: u64, len: usize) -> Option<Vec<u8>> {
@@ -219,13 +229,22 @@ impl Picker<'_> {
             RepairUnknown::VlMetalayers,
         ];
         let state = self.state_without_index(&mut unknown);
-        let is_index = |place: &u64| {
+        let is_known = !unknown.contains(&RepairUnknown::Options);
+        let found = |place: &u64| {
             let found = self.scan.chunks.binary_search_by_key(place, |found| found.position);
-            let found = found.ok().and_then(|found| self.scan.chunks.get(found));
-            self.files.is_none() && found.is_some_and(|found| self.trailer_after(found).is_some())
+            found.ok().and_then(|found| self.scan.chunks.get(found)).filter(|_| self.files.is_none())
         };
-        let entries = places.0.iter().filter(|place| !is_index(place)).map(|&place| Entry::At(place)).collect();
-        Picked { by: RepairedBy::Chunks, state, entries, hashes: None, unknown, index_end: u64::MAX }
+        let is_index = |place: &&u64| found(place).is_some_and(|found| self.trailer_after(found).is_some());
+        let all: Vec<u64> = places.0.iter().filter(|place| !is_index(place)).copied().collect();
+        let fits = |place: &u64| found(place).is_none_or(|found| has_size(&state, found.header.nbytes()));
+        // If the header is good, what is of no length that it allows is an index before a damaged trailer.
+        let is_good = is_known && all.iter().filter(|place| fits(place)).count() > all.len() / 2;
+        let mut rows = Rows::default();
+        all.iter().filter(|place| !is_good || fits(place)).for_each(|&place| rows.push(Entry::At(place), 1));
+        if is_good && let Some(expected) = open::nchunks_by_size(&state) {
+            rows.push(LOST, expected.min(MAX_CHUNKS).saturating_sub(rows.len()));
+        }
+        Picked { by: RepairedBy::Chunks, state, rows, hashes: None, unknown, index_end: u64::MAX }
     }
 
     /// What the header says, or else the first chunk. How much data there is, is not among that.
@@ -259,10 +278,9 @@ pub(super) fn options_of(header: &Header) -> Options {
     Options::new(header.typesize()).codec(header.codec()).pipeline(header.pipeline()).blocksize(blocksize)
 }
 
-fn offset_of(entry: &Entry) -> Option<u64> {
-    if let Entry::At(offset) = entry { Some(*offset) } else { None }
-}
-
-fn at_base(entry: Entry, base: u64) -> Entry {
-    if let Entry::At(offset) = entry { Entry::At(offset.saturating_add(base)) } else { entry }
+/// Whether a chunk of `nbytes` can be one of a frame with this header.
+fn has_size(state: &State, nbytes: usize) -> bool {
+    let ChunkSize::Fixed(size) = state.chunksize else { return true };
+    let last = state.nbytes.checked_rem(size as u64).unwrap_or_default();
+    nbytes == size || nbytes as u64 == last
 }

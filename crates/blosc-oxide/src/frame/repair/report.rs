@@ -95,6 +95,14 @@ impl RepairReport {
         self.damaged_chunks + self.damaged_metalayers
     }
 
+    /// Whether something may be lost or in another order, though nothing of it is known to be damaged. That a newer state may
+    /// have been there, and that options are those of the first chunk, does not count.
+    #[must_use]
+    pub fn may_be_incomplete(&self) -> bool {
+        use RepairUnknown::{IsNewest, LastLength, Options};
+        self.unknown.iter().any(|unknown| !matches!(unknown, IsNewest | LastLength | Options))
+    }
+
     /// Whether everything is as it was written.
     #[must_use]
     pub fn is_whole(&self) -> bool {

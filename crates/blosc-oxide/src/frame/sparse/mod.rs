@@ -14,7 +14,7 @@ use super::known::{CHANGED_MEANWHILE, Known, OWNED_BY_ANOTHER};
 use super::open::{self, Opened};
 use super::trailer::Trailer;
 use super::{Settings, staged};
-use crate::chunk::Header;
+use crate::chunk::{Header, Special};
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::exec::lock;
 use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
@@ -121,11 +121,11 @@ impl Sparse {
         let foreign = integrity.foreign();
         let hashes = match (integrity.hashes, integrity.verdict) {
             (Some(stored), Some(_)) => Some(stored.load(&*source, 0, index.len(), settings.limits)?),
-            _ if integrity.has_hashes => Some(Hashes::unknown(index.len())),
+            _ if integrity.has_hashes => Some(Hashes::unknown_in(&index, can_write)),
             _ => None,
         };
-        let files = if can_write { files_of(index.entries()?) } else { BTreeSet::new() };
-        let is_shared = can_write && files.len() < index.entries()?.filter_map(Entry::place).count();
+        let files = if can_write { index.places()?.collect() } else { BTreeSet::new() };
+        let is_shared = can_write && files.len() < index.stored()?;
         let cbytes = extent.section_len;
         let store = Self {
             directory: Box::new(MemoryDirectory::new()),
@@ -276,7 +276,7 @@ impl Sparse {
     fn open_chunk(&self, index: usize) -> Result<(String, Arc<dyn ReadAt>)> {
         let file = match self.index.entry(index)? {
             Entry::At(file) => file,
-            Entry::Special(special) => bail!(InvalidArgument, "chunk {index} is not stored, it is {special:?}"),
+            entry => bail!(InvalidArgument, "chunk {index} is not stored, it is {entry:?}"),
         };
         if self.is_poisoned && self.fresh.contains(&file) {
             // It has been removed.
@@ -302,10 +302,6 @@ impl Sparse {
     fn entry(&self, index: usize) -> Result<Entry> {
         self.index.entry(index)
     }
-}
-
-fn files_of(entries: impl Iterator<Item = Entry>) -> BTreeSet<u64> {
-    entries.filter_map(Entry::place).collect()
 }
 
 fn at_file(name: &str, cause: std::io::Error) -> crate::error::Error {
@@ -337,10 +333,11 @@ impl ChunkStore for Sparse {
     }
 
     fn slot(&self, index: usize) -> Result<Slot> {
-        Ok(match self.entry(index)? {
-            Entry::Special(special) => Slot::Special(special),
-            Entry::At(_) => Slot::Stored,
-        })
+        self.entry(index).map(Entry::slot)
+    }
+
+    fn run(&self, index: usize) -> Result<(Slot, usize)> {
+        self.index.run(index).map(|(entry, end)| (entry.slot(), end))
     }
 
     fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {
@@ -375,7 +372,15 @@ impl ChunkStore for Sparse {
     }
 
     fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
-        self.store(&chunk).map(staged::staged)
+        self.store(&chunk).map(|(entry, hash)| entry.staged(hash))
+    }
+
+    fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
+        self.index.insert_run(index, Entry::Special(special), count)?;
+        if let Some(hashes) = &mut self.hashes {
+            hashes.insert_unknown(index, count);
+        }
+        Ok(())
     }
 
     fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
@@ -429,7 +434,7 @@ impl ChunkStore for Sparse {
     fn compact(&mut self, _state: &State) -> Result<()> {
         self.guarded(|store| {
             store.settle()?;
-            let known: BTreeSet<String> = files_of(store.index.entries()?).into_iter().map(file_name).collect();
+            let known: BTreeSet<String> = store.index.places()?.map(file_name).collect();
             for name in store.directory.names()? {
                 let is_ours = name == NEW_INDEX_NAME || file_number(&name).is_some();
                 if is_ours && !known.contains(&name) {
@@ -457,10 +462,7 @@ impl ChunkStore for Sparse {
     }
 
     fn position(&self, index: usize) -> Result<Option<u64>> {
-        Ok(match self.entry(index)? {
-            Entry::At(file) => Some(file),
-            Entry::Special(_) => None,
-        })
+        self.entry(index).map(Entry::place)
     }
 
     fn header(&self) -> &[u8] {

@@ -1,0 +1,216 @@
+//! Small files that claim to be large: no command takes more memory or time than they are worth.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use blosc_oxide::{Chunk, Durability, Frame, FrameLayout, FrameOptions, Options, Special, fill_chunk, special_chunk};
+use common::{BLOSC, Scratch};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const CHUNKS: usize = 100_000_000;
+const GIB: usize = 1 << 30;
+/// What each command may take: the limit that it is given and 100 MB.
+const MAX_MEMORY: &str = "64M";
+const CEILING: u64 = (64 << 10) + 100_000;
+/// How long each may take. Tests are built without most optimisations.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
+
+/// A run of the binary, the most memory that it has used in KiB, and how long it took.
+struct Watched {
+    output: Output,
+    peak: u64,
+    time: Duration,
+}
+
+fn watched(scratch: &Scratch, arguments: &[&str]) -> Watched {
+    let start = Instant::now();
+    let child = Command::new(BLOSC)
+        .args(["-j2", "--max-memory", MAX_MEMORY])
+        .args(arguments)
+        .current_dir(&scratch.0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(move || {
+            let mut peak = 0;
+            while let Some(now) = fs::read_to_string(&status).ok().as_deref().and_then(high_water_mark) {
+                peak = now.max(peak);
+                std::thread::sleep(Duration::from_micros(500));
+            }
+            peak
+        });
+        let output = child.wait_with_output().unwrap();
+        Watched { output, time: start.elapsed(), peak: watcher.join().unwrap() }
+    })
+}
+
+/// What a process has used at the most; `None` if it has ended.
+fn high_water_mark(status: &str) -> Option<u64> {
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Runs a command that must end with this exit code and within the limits, and returns what it printed.
+#[track_caller]
+fn within_limits(scratch: &Scratch, arguments: &[&str], code: i32) -> String {
+    let Watched { output, peak, time } = watched(scratch, arguments);
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+    assert!(peak < CEILING, "{arguments:?} took {peak} KiB");
+    assert!(time < PATIENCE, "{arguments:?} took {time:?}");
+    said
+}
+
+fn options() -> FrameOptions {
+    FrameOptions::new(Options::new(1)).checksums(false).durability(Durability::None)
+}
+
+/// A frame with a hundred million chunks of a gigabyte, all of them zeros and none of them stored.
+fn special_chunks(path: &Path, layout: FrameLayout) {
+    let mut frame = Frame::create(path, options().layout(layout)).unwrap();
+    frame.fill(Special::Zeros, CHUNKS as u64 * GIB as u64, GIB).unwrap();
+    frame.commit().unwrap();
+}
+
+/// The frame at `path` with another index, which has as many entries.
+fn replace_index(path: &Path, new: &[u8]) {
+    let mut bytes = fs::read(path).unwrap();
+    let number = |at: usize| usize::try_from(u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap())).unwrap();
+    let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
+    let (frame_len, index) = (number(16), header_len + number(39));
+    let len = Chunk::parse(&bytes[index..]).unwrap().as_bytes().len();
+    bytes.truncate(frame_len);
+    bytes.splice(index..index + len, new.iter().copied());
+    let frame_len = bytes.len() as u64;
+    bytes[16..24].copy_from_slice(&frame_len.to_be_bytes());
+    fs::write(path, bytes).unwrap();
+}
+
+/// All commands that look at a frame, each within the limits.
+fn look(scratch: &Scratch, name: &str) {
+    let facts = within_limits(scratch, &["info", name], 0);
+    assert!(facts.contains("100000000 of"), "{facts}");
+    within_limits(scratch, &["info", "--json", name], 0);
+    let verified = within_limits(scratch, &["verify", name], 0);
+    assert!(verified.contains("good, 100000000 chunks"), "{verified}");
+    within_limits(scratch, &["meta", "list", name], 0);
+    within_limits(scratch, &["meta", "set", name, "note", "content"], 0);
+    within_limits(scratch, &["meta", "set", "--fixed", name, "fixed", "content"], 0);
+    assert_eq!(within_limits(scratch, &["meta", "get", name, "note"], 0), "content");
+    assert_eq!(within_limits(scratch, &["d", name, "-", "--bytes", "0..10"], 0), "\0".repeat(10));
+    let repaired = format!("repaired-{name}");
+    let report = within_limits(scratch, &["repair", name, &repaired], 0);
+    assert!(report.contains("100000000 chunks found by its header, 0 of them damaged"), "{report}");
+    let again = within_limits(scratch, &["verify", &repaired], 0);
+    assert!(again.contains("good, 100000000 chunks"), "{again}");
+}
+
+#[test]
+fn a_hundred_million_special_chunks_are_counted_and_not_decoded() {
+    let scratch = Scratch::new();
+    special_chunks(&scratch.join("special.b2frame"), FrameLayout::Contiguous);
+    assert!(fs::metadata(scratch.join("special.b2frame")).unwrap().len() < 5_000_000);
+    look(&scratch, "special.b2frame");
+    within_limits(&scratch, &["convert", "special.b2frame", "copy.b2frame"], 0);
+    within_limits(&scratch, &["compact", "special.b2frame"], 0);
+    let last = format!("{}..{}", CHUNKS * GIB - 10, CHUNKS * GIB);
+    assert_eq!(within_limits(&scratch, &["d", "special.b2frame", "-", "--bytes", &last], 0), "\0".repeat(10));
+}
+
+#[test]
+fn a_hundred_million_special_chunks_of_a_sparse_frame_are_too() {
+    let scratch = Scratch::new();
+    special_chunks(&scratch.join("special.sframe"), FrameLayout::Sparse);
+    look(&scratch, "special.sframe");
+}
+
+/// The index is a chunk of one value itself, as the reference writes it.
+#[test]
+fn an_index_that_is_special_itself_is_no_larger() {
+    let scratch = Scratch::new();
+    let path = scratch.join("special.b2frame");
+    special_chunks(&path, FrameLayout::Contiguous);
+    let zeros = 0x8100_0000_0000_0000_u64.to_le_bytes();
+    replace_index(&path, &fill_chunk(&zeros, 8 * CHUNKS, &Options::new(8)).unwrap());
+    assert!(fs::metadata(&path).unwrap().len() < 1000);
+    look(&scratch, "special.b2frame");
+}
+
+/// Chunks of half a gigabyte, which is more than the memory that there may be.
+#[test]
+fn decompressing_and_converting_take_constant_memory() {
+    let scratch = Scratch::new();
+    let mut frame = Frame::create(scratch.join("large.b2frame"), options()).unwrap();
+    frame.fill(Special::Zeros, GIB as u64, GIB / 2).unwrap();
+    frame.commit().unwrap();
+    drop(frame);
+    let name = "large.b2frame";
+    for arguments in [&["d", name, "plain"][..], &["convert", name, "copy.sframe"], &["convert", name, "copy.blp"]] {
+        let Watched { output, peak, .. } = watched(&scratch, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(peak < CEILING, "{arguments:?} took {peak} KiB");
+    }
+    assert_eq!(fs::metadata(scratch.join("plain")).unwrap().len(), GIB as u64);
+}
+
+/// All entries name the same stored chunk of 32 bytes, which is a gigabyte of zeros.
+#[test]
+fn a_hundred_million_chunks_at_one_place_are_read_once() {
+    let scratch = Scratch::new();
+    let path = scratch.join("same.b2frame");
+    special_chunks(&path, FrameLayout::Contiguous);
+    let stored = special_chunk(Special::Zeros, GIB, &Options::new(1)).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
+    bytes.splice(header_len..header_len, stored.iter().copied());
+    for (at, more) in [(16, 32_u64), (39, 32)] {
+        let old = u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
+        bytes[at..at + 8].copy_from_slice(&(old + more).to_be_bytes());
+    }
+    fs::write(&path, bytes).unwrap();
+    replace_index(&path, &special_chunk(Special::Zeros, 8 * CHUNKS, &Options::new(8)).unwrap());
+    look(&scratch, "same.b2frame");
+}
+
+#[test]
+fn variable_length_metalayers_are_listed_and_not_decoded() {
+    let scratch = Scratch::new();
+    let path = scratch.join("layers.b2frame");
+    let mut frame = Frame::create(&path, options()).unwrap();
+    frame.append(b"data").unwrap();
+    let large = vec![0; 500 << 20];
+    for name in ["a", "b", "c", "bloscpack"] {
+        frame.vlmetalayers_mut().add(name, &large).unwrap();
+    }
+    frame.vlmetalayers_mut().add("small", b"shown").unwrap();
+    frame.commit().unwrap();
+    drop((frame, large));
+    assert!(fs::metadata(&path).unwrap().len() < 2000);
+    let name = "layers.b2frame";
+    let facts = within_limits(&scratch, &["info", name], 0);
+    assert!(facts.contains("a (524288000 bytes)") && !facts.contains("shown"), "{facts}");
+    let facts = within_limits(&scratch, &["info", "--vlmeta", "small", name], 0);
+    assert!(facts.contains("small: shown"), "{facts}");
+    let facts = within_limits(&scratch, &["info", "--json", "--vlmeta", "small", name], 0);
+    assert!(facts.contains("\"vlmeta\": {\"name\": \"small\", \"text\": \"shown\"}"), "{facts}");
+    within_limits(&scratch, &["verify", name], 0);
+    within_limits(&scratch, &["meta", "list", name], 0);
+    assert_eq!(within_limits(&scratch, &["meta", "get", name, "small"], 0), "shown");
+    within_limits(&scratch, &["meta", "set", name, "b", "other"], 0);
+    within_limits(&scratch, &["meta", "delete", name, "c"], 0);
+    within_limits(&scratch, &["repair", name, "repaired.b2frame"], 0);
+    assert_eq!(within_limits(&scratch, &["d", name, "-", "--bytes", "0..4"], 0), "data");
+    assert_eq!(within_limits(&scratch, &["d", name, "-"], 0), "data");
+    within_limits(&scratch, &["d", name, "out.npy"], 0);
+    for asked in [&["meta", "get", name, "a"][..], &["info", "--vlmeta", "a", name], &["convert", name, "b.b2frame"]] {
+        let refused = within_limits(&scratch, asked, 1);
+        assert!(refused.contains("--max-memory raises the limit"), "{refused}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Whether a chunk can be decoded, without decoding what cannot go wrong.
+
+use super::decode::Decompressor;
+use super::plan::{Plan, Stream};
+use super::view::Chunk;
+use crate::error::Result;
+
+impl Decompressor {
+    /// Whether the data of `chunk` can be decoded. What no codec has a part in is not decoded for that: special values, data
+    /// as it is, and streams of one repeated byte, which make terabytes of a few hundred bytes.
+    pub(crate) fn examine(&mut self, chunk: &Chunk<'_>) -> Result<()> {
+        let header = chunk.header();
+        if header.special().is_some() || header.is_memcpyed() {
+            return Ok(());
+        }
+        self.check_known(header)?;
+        if has_compressed_streams(&chunk.plan()?)? { self.chunk(chunk).map(|_| ()) } else { Ok(()) }
+    }
+}
+
+/// Whether a codec has a part in one of the blocks.
+fn has_compressed_streams(plan: &Plan<'_>) -> Result<bool> {
+    for index in 0..plan.nblocks() {
+        let block = plan.block(index)?;
+        for stream in block.streams() {
+            let stream = stream.map_err(|error| error.within(format_args!("block {index}")))?;
+            if matches!(stream, Stream::Compressed(_)) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
