@@ -9,7 +9,7 @@ pub(super) const CHANGED_MEANWHILE: &str =
     "somebody else has changed the frame since the changes here began: roll back, or open it again, and make them anew";
 /// What is told who wants to change a frame that somebody else is changing.
 pub(super) const OWNED_BY_ANOTHER: &str =
-    "another handle or process is changing the frame; try again when that has ended";
+    "another process or handle is changing the frame; try again when that has ended";
 
 /// What is known of a frame: all that a commit writes but chunks.
 pub(super) struct Known<'a> {

@@ -136,7 +136,7 @@ impl<S: Storage> Assembly<S> {
         if self.right.is_none() {
             bail!(
                 Locked,
-                "packed super-chunk: another handle or process is changing it; try again when that has ended"
+                "packed super-chunk: another process or handle is changing it; try again when that has ended"
             );
         }
         Ok(())
