@@ -187,7 +187,11 @@ fn readers_of_a_sparse_frame_see_what_was_committed_while_it_grows() {
                 let output = run(&scratch, &["decompress", "out", "-"]);
                 let told = String::from_utf8_lossy(&output.stderr).into_owned();
                 assert!(output.status.success(), "after {seen:?}: {told}");
-                assert!(data.starts_with(&output.stdout) && output.stdout.len() % PART == 0, "{}", output.stdout.len());
+                assert!(
+                    data.starts_with(&output.stdout) && output.stdout.len().is_multiple_of(PART),
+                    "{}",
+                    output.stdout.len()
+                );
                 seen.push(output.stdout.len() / PART);
             }
             assert!(seen.is_sorted(), "{seen:?}");

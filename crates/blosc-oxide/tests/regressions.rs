@@ -2,7 +2,7 @@
 
 use blosc_oxide::{
     ArrayOptions, Chunk, Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Fill, Filter, Format, Frame,
-    FrameOptions, Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special, decompress,
+    FrameOptions, Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -205,7 +205,11 @@ fn nans_of_items_that_have_none_stay_what_they_are() {
     for typesize in [1, 2, 3, 6, 16] {
         let mut frame = Frame::from_bytes(frame_of_nans(typesize)).unwrap();
         assert_eq!(frame.bytes(0..66).unwrap(), expected, "{typesize}");
-        assert_eq!(decompress(&frame.chunk(2).unwrap()).unwrap(), expected[48..], "{typesize}: a chunk by itself");
+        assert_eq!(
+            blosc_oxide::decompress(&frame.chunk(2).unwrap()).unwrap(),
+            expected[48..],
+            "{typesize}: a chunk by itself"
+        );
         assert_eq!(frame.copy(Options::new(1)).unwrap().bytes(0..66).unwrap(), expected, "{typesize}: a copy");
         // A chunk of another size, so that each has to carry its own.
         frame.append(&[7; 48]).unwrap();
