@@ -42,10 +42,31 @@ pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result
     }
 }
 
+/// What is wrong with a type that was asked for, and the description that NumPy has of what may have been meant.
+fn wrong_dtype(dtype: &str, error: &dyn std::fmt::Display) -> Failure {
+    let name = dtype.trim_start_matches("np.").trim_start_matches("numpy.");
+    let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let bytes = digits.parse::<usize>().ok().filter(|bits| bits.is_multiple_of(8)).map(|bits| bits / 8);
+    let described = match (&name[..name.len() - digits.len()], bytes) {
+        ("bool", None) => Some("|b1".to_owned()),
+        ("float" | "double", None) => Some("<f8".to_owned()),
+        ("int", None) => Some("<i8".to_owned()),
+        ("int", Some(1)) => Some("|i1".to_owned()),
+        ("uint", Some(1)) => Some("|u1".to_owned()),
+        ("float", Some(bytes)) => Some(format!("<f{bytes}")),
+        ("int", Some(bytes)) => Some(format!("<i{bytes}")),
+        ("uint", Some(bytes)) => Some(format!("<u{bytes}")),
+        ("complex", Some(bytes)) => Some(format!("<c{bytes}")),
+        _ => None,
+    };
+    let hint = described.map_or_else(String::new, |described| format!("; write '{described}'"));
+    Failure::usage(format!("--dtype {dtype}: {error}{hint}"))
+}
+
 /// The same bytes as items of another type. Where those have another size, the axis whose items are neighbours gets longer
 /// or shorter, as in NumPy: the last one, in Fortran order the first.
 pub(crate) fn seen_as(array: &NumpyArray, dtype: &str) -> Outcome<NumpyArray> {
-    let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("--dtype {dtype}: {error}"));
+    let wrong = |error: &dyn std::fmt::Display| wrong_dtype(dtype, error);
     let of_shape = |shape: Vec<u64>| NumpyArray::new(dtype, shape, array.order()).map_err(|error| wrong(&error));
     let (old, new) = (array.itemsize() as u64, of_shape(Vec::new())?.itemsize() as u64);
     let mut shape = array.shape().to_vec();
@@ -67,9 +88,7 @@ pub(crate) fn described(
     order: ItemOrder,
     nbytes: Option<u64>,
 ) -> Outcome<NumpyArray> {
-    let of_shape = |shape: Vec<u64>| {
-        NumpyArray::new(dtype, shape, order).map_err(|error| Failure::usage(format!("--dtype {dtype}: {error}")))
-    };
+    let of_shape = |shape: Vec<u64>| NumpyArray::new(dtype, shape, order).map_err(|error| wrong_dtype(dtype, &error));
     if let Some(shape) = shape {
         return of_shape(shape);
     }

@@ -4,6 +4,7 @@ use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::progress::Progress;
 use crate::source::Opening;
+use crate::store;
 use blosc_oxide::{FileStorage, Frame};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -70,6 +71,9 @@ impl Alone {
         // Elsewhere a lock keeps this process itself from writing, too.
         if !cfg!(unix) {
             return Ok(Self { _file: None });
+        }
+        if store::split(path).is_some() {
+            return Err(Failure::usage("a member of a store is not changed in place; convert it to a file of its own"));
         }
         let file = File::open(path).at_path(path)?;
         match file.try_lock() {

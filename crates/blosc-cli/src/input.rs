@@ -41,6 +41,11 @@ const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 /// Bytes of any origin, at any position.
 pub(crate) type Bytes = Box<dyn ReadAt>;
 
+/// Whether a file is called an .npy file.
+pub(crate) fn is_npy_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
 /// Whether the file at `path` is an .npy file, by its content.
 pub(crate) fn is_npy(path: &Path) -> Outcome<bool> {
     let mut start = Vec::new();
@@ -80,8 +85,8 @@ pub(crate) struct PlainFile {
 }
 
 impl PlainFile {
-    /// Opens a file, `-` being standard input; of an .npy file, only the items are the data.
-    pub(crate) fn open(path: &Path) -> Outcome<Self> {
+    /// Opens a file, `-` being standard input; of an .npy file, only the items are the data if arrays are looked for.
+    pub(crate) fn open(path: &Path, looks_for_arrays: bool) -> Outcome<Self> {
         let place = shown(path);
         let mut file = if is_stream(path) { stdin()? } else { File::open(path).at(&place)? };
         let metadata = file.metadata().at(&place)?;
@@ -93,7 +98,7 @@ impl PlainFile {
         let mut nbytes = is_file.then_some(metadata.len());
         let mut array = None;
         let mut offset = 0;
-        let mut reader: Box<dyn Read + Send> = if start == NPY_MAGIC {
+        let mut reader: Box<dyn Read + Send> = if looks_for_arrays && start == NPY_MAGIC {
             let header = NumpyArray::read_npy_header(&mut start.chain(&mut file)).in_data(&place)?;
             if let Some(nbytes) = nbytes {
                 offset = file.stream_position().at(&place)?;

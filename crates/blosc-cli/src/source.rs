@@ -8,8 +8,8 @@ use crate::python;
 use crate::store::{self, Store};
 use blosc_oxide::bloscpack::ReadOptions;
 use blosc_oxide::{
-    BitshuffleRule, Bloscpack, Chunk, Container, Directory, FileDirectory, Frame, FrameOptions, Header, Limits,
-    NdArray, Options, PackedSuperChunk, ReadAt, Threads,
+    BitshuffleRule, Bloscpack, Chunk, Container, Directory, Error, ErrorKind, FileDirectory, Frame, FrameOptions,
+    Header, Limits, NdArray, Options, PackedSuperChunk, ReadAt, Threads,
 };
 use std::path::Path;
 
@@ -35,6 +35,8 @@ pub(crate) struct ChunkFile {
     pub(crate) threads: Threads,
     /// The rule of bitshuffle that it is read by, if it does not tell it.
     pub(crate) bitshuffle: BitshuffleRule,
+    /// How many bytes follow it that are not its own.
+    pub(crate) behind: u64,
 }
 
 /// How files are opened.
@@ -45,18 +47,21 @@ pub(crate) struct Opening {
     bitshuffle: BitshuffleRule,
     offset: u64,
     checks_members: bool,
+    /// Whether more may follow a chunk, which is a part of a larger file.
+    is_part: bool,
 }
 
 impl Opening {
     /// As the options say.
     pub(crate) fn new(global: &Global) -> Self {
         let (limits, threads, bitshuffle) = (global.limits(), global.threads(), global.bitshuffle());
-        Self { limits, threads, bitshuffle, offset: 0, checks_members: true }
+        Self { limits, threads, bitshuffle, offset: 0, checks_members: true, is_part: false }
     }
 
     /// The same for something that starts at `offset` of a larger file.
-    pub(crate) fn at_offset(mut self, offset: u64) -> Self {
-        self.offset = offset;
+    pub(crate) fn at_offset(mut self, offset: Option<u64>) -> Self {
+        self.offset = offset.unwrap_or_default();
+        self.is_part = offset.is_some();
         self
     }
 
@@ -77,9 +82,11 @@ impl Opening {
         store.open_member(&store.find(member)?, self, self.checks_members)
     }
 
-    /// The same without comparing the checksums that archives have of their members.
+    /// The same for those who only look: the checksums that archives have of their members are not compared, and more may
+    /// follow a chunk.
     pub(crate) fn unchecked(mut self) -> Self {
         self.checks_members = false;
+        self.is_part = true;
         self
     }
 
@@ -142,6 +149,13 @@ impl Opening {
         let len = bytes.len()?;
         let header = Header::parse(&read_head(bytes, 0)?)?;
         let cbytes = header.cbytes().min(usize::try_from(len).unwrap_or(usize::MAX));
+        let behind = len.saturating_sub(cbytes as u64);
+        if behind > 0 && !self.is_part && !header.is_lazy() {
+            let message = format!(
+                "{behind} bytes follow the chunk of {cbytes} bytes; with --offset 0 it is taken for a part of the file"
+            );
+            return Err(Error::new(ErrorKind::Corrupt, message));
+        }
         self.limits.check("a chunk", cbytes)?;
         let mut chunk = vec![0; cbytes];
         bytes.read_at(0, &mut chunk)?;
@@ -149,7 +163,7 @@ impl Opening {
             Chunk::parse(&chunk)?;
         }
         let (limits, threads, bitshuffle) = (self.limits, self.threads.clone(), self.bitshuffle);
-        Ok(ChunkFile { bytes: chunk, header, limits, threads, bitshuffle })
+        Ok(ChunkFile { bytes: chunk, header, limits, threads, bitshuffle, behind })
     }
 
     /// How frames are opened.

@@ -266,6 +266,12 @@ fn chunks_of_other_containers_decompress() {
             .take(2)
         {
             let output = decompress(&path.join(name), None);
+            if entry.file.contains("sharded") {
+                // A shard is several chunks and an index, of which the first chunk alone would be a part.
+                let message = assert_fails(&output, 1, &entry.file);
+                assert!(message.contains("bytes follow the chunk"), "{message}");
+                continue;
+            }
             assert!(output.status.success(), "{}: {name}", entry.file);
             assert_eq!(info(&path.join(name), None)["nbytes"], json!(output.stdout.len()), "{}: {name}", entry.file);
         }

@@ -5,13 +5,15 @@ use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat};
 use crate::input::{self, PlainFile};
+use crate::metadata::{JSON_LAYER, Metadata};
 use crate::output::Output;
 use crate::progress::{Progress, Task};
 use crate::source::{Opening, Source};
+use crate::store;
 use blosc_oxide::bloscpack::{AppendOptions, append_to_file};
-use blosc_oxide::{FileStorage, NdArray, NumpyArray, PackedWriter};
+use blosc_oxide::{FileStorage, ItemOrder, NdArray, NumpyArray, PackedWriter};
 use clap::Args;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::PathBuf;
 
 /// What new chunks hold where the file does not say it.
@@ -36,7 +38,12 @@ impl Append {
         if input::is_same_file(&self.file, &self.data)? {
             return Err(Failure::usage(format!("{place}: a file cannot be appended to itself; append a copy of it")));
         }
-        let mut data = PlainFile::open(&self.data)?;
+        source.check_has_data().in_data(&place)?;
+        store::check_single(&source).in_data(&place)?;
+        let described = described(&source).at(&place)?;
+        // Whoever puts files one behind the other gets all of their bytes back.
+        let is_array = matches!(&source, Source::Frame(frame) if format::is_array(frame));
+        let mut data = PlainFile::open(&self.data, is_array || described.is_some())?;
         let task = Task { verb: "appending", total: data.nbytes, compressed: None };
         let progress = Progress::start(task, global.shows_progress());
         data.data = progress.reading_data(data.data);
@@ -49,7 +56,7 @@ impl Append {
                 if !matches!(FileFormat::of_frame(&frame), FileFormat::FrameBeta1 | FileFormat::FrameBeta5) =>
             {
                 drop(frame);
-                self.append_to_frame(data.data.reader, global)
+                self.append_to_frame(data, described.as_ref(), global)
             }
             Source::Frame(_) => Err(Failure::data("an early frame cannot be changed; convert it to b2frame first")),
             Source::Bloscpack(file) => {
@@ -67,10 +74,27 @@ impl Append {
         .at(place)
     }
 
-    fn append_to_frame(&self, data: impl Read + Send, global: &Global) -> Outcome {
+    fn append_to_frame(&self, data: PlainFile, described: Option<&NumpyArray>, global: &Global) -> Outcome {
+        if let (Some(layers), Some(described)) = (&data.array, described) {
+            check_layers(layers, &described.dtype(), described.shape())?;
+            check_order(layers, described)?;
+        }
+        let data = data.data.reader;
         changing::change(&self.file, global, |frame| {
-            let chunk_size = frame.chunksize().unwrap_or(CHUNK_SIZE - CHUNK_SIZE % frame.typesize().min(CHUNK_SIZE));
-            frame.extend_from(data, chunk_size)?;
+            let usual = CHUNK_SIZE - CHUNK_SIZE % frame.typesize().min(CHUNK_SIZE);
+            match frame.chunksize() {
+                // The chunk of a small file is as small as that: what follows would be cut into millions of its size.
+                Some(size) if size < usual && frame.nchunks() == 1 && !frame.has_vlblocks() => {
+                    let first = frame.bytes(0..frame.nbytes())?;
+                    frame.delete(0)?;
+                    frame.extend_from(Cursor::new(first).chain(data), usual)?;
+                }
+                size => drop(frame.extend_from(data, size.unwrap_or(usual))?),
+            }
+            if let Some(described) = described {
+                let grown = grown(described, frame.nbytes())?;
+                frame.vlmetalayers_mut().update(JSON_LAYER, grown.to_json().as_bytes())?;
+            }
             Ok(())
         })
     }
@@ -78,7 +102,7 @@ impl Append {
     fn append_to_array(&self, data: PlainFile, global: &Global) -> Outcome {
         let mut array = NdArray::from_frame(changing::open(&self.file, global)?)?;
         if let Some(described) = &data.array {
-            check_layers(described, &array)?;
+            check_layers(described, array.dtype(), array.shape())?;
         }
         let order = data.array.as_ref().map_or_else(|| array.order(), NumpyArray::order);
         let file = data.data.into_file().at(input::shown(&self.data))?;
@@ -124,15 +148,56 @@ fn append_chunks(writer: &mut PackedWriter<FileStorage>, data: &mut impl Read, s
     }
 }
 
+/// The array that a file says it holds, if it is a frame that can say that it holds more. Where it could not, more data would
+/// make it wrong.
+fn described(source: &Source) -> Outcome<Option<NumpyArray>> {
+    let metadata = Metadata::of(source)?.described()?;
+    let Some(array) = metadata.array() else { return Ok(None) };
+    match source {
+        Source::Frame(frame) if format::is_array(frame) => Ok(None),
+        Source::Frame(frame)
+            if array.order() == ItemOrder::C && frame.vlmetalayers().names().any(|name| name == JSON_LAYER) =>
+        {
+            Ok(Some(array))
+        }
+        _ => Err(Failure::usage(format!(
+            "its metadata describe an array of shape {:?}, which would be wrong with more data; convert it to b2nd, \
+             which grows",
+            array.shape()
+        ))),
+    }
+}
+
+/// The array with as many layers as `nbytes` are.
+fn grown(array: &NumpyArray, nbytes: u64) -> Outcome<NumpyArray> {
+    let layer = array.shape().get(1..).unwrap_or_default();
+    let of_layers = |count| NumpyArray::new(&array.dtype(), [&[count], layer].concat(), ItemOrder::C);
+    let layer_nbytes = of_layers(1)?.nbytes();
+    if array.shape().is_empty() || layer_nbytes == 0 || !nbytes.is_multiple_of(layer_nbytes) {
+        return Err(Failure::usage(format!(
+            "{nbytes} bytes would be no whole layers of {layer_nbytes}, which the array has that the metadata describe"
+        )));
+    }
+    Ok(of_layers(nbytes / layer_nbytes)?)
+}
+
+/// Whether layers come in the order of the array, unless they have only one.
+fn check_order(layers: &NumpyArray, array: &NumpyArray) -> Outcome {
+    match layers.order() == array.order() || layers.shape().len() < 2 {
+        true => Ok(()),
+        false => Err(Failure::usage("the items are in Fortran order, those of the frame are not; convert it to b2nd")),
+    }
+}
+
 /// Whether what an .npy file describes is layers of the array, or one.
-fn check_layers(described: &NumpyArray, array: &NdArray) -> Outcome {
-    if described.dtype() != array.dtype() {
-        let (given, there) = (described.dtype(), array.dtype());
+fn check_layers(described: &NumpyArray, dtype: &str, shape: &[u64]) -> Outcome {
+    if described.dtype() != dtype {
+        let (given, there) = (described.dtype(), dtype);
         return Err(Failure::usage(format!("items of type {given} are given, the array has {there}")));
     }
-    let inner = array.shape().get(1..).unwrap_or_default();
+    let inner = shape.get(1..).unwrap_or_default();
     if described.shape().get(1..) != Some(inner) && described.shape() != inner {
-        let (given, there) = (described.shape(), array.shape());
+        let (given, there) = (described.shape(), shape);
         return Err(Failure::usage(format!("an array of shape {given:?} does not go behind one of {there:?}")));
     }
     Ok(())

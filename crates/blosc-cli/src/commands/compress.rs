@@ -50,7 +50,8 @@ impl Compress {
         let is_chunk = self.encoding.format.is_some_and(FileFormat::is_chunk);
         let workers = if is_chunk { 1 } else { global.thread_count() };
         // What cannot be read is told when it is compressed.
-        let format = |file: &Path| self.format(None, input::is_npy(file).unwrap_or(false));
+        let is_array = |file: &Path| self.looks_for_arrays(file) && input::is_npy(file).unwrap_or(false);
+        let format = |file: &Path| self.format(None, is_array(file));
         let name = |file: &Path, place: PathBuf| format(file).name_for(&place);
         let writing = self.writing.sparing_others();
         let plan = Plan { verb: "compress", output: self.output.as_deref(), writing, name: &name };
@@ -58,7 +59,7 @@ impl Compress {
     }
 
     fn compress(&self, path: &Path, output: Option<&Path>, global: &Global) -> Outcome {
-        let data = PlainFile::open(path)?;
+        let data = PlainFile::open(path, self.looks_for_arrays(path))?;
         let format = self.format(output, data.array.is_some());
         let target = output.map_or_else(|| format.name_for(path), Path::to_owned);
         if !input::is_stream(&target) {
@@ -75,6 +76,13 @@ impl Compress {
         warn_left_out(&recipe, &place, global);
         let target = Target { path: &target, writing: self.writing.sparing_others(), source: path };
         write_target(&recipe, data.data, &target, "compressing", global).at(&place)
+    }
+
+    /// Whether a file that is an .npy file by its content becomes an array. If its name does not say so, the way back from
+    /// a name that nobody has given would end at the items alone.
+    fn looks_for_arrays(&self, path: &Path) -> bool {
+        let is_named = path == self.input && self.output.is_some();
+        is_named || input::is_stream(path) || input::is_npy_name(path)
     }
 
     fn format(&self, output: Option<&Path>, is_array: bool) -> FileFormat {

@@ -68,6 +68,7 @@ impl Convert {
         }
         let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(nbytes), global);
         let recipe = recipe.at(&place)?;
+        self.check_replaced(&recipe).at(&place)?;
         warn_left_out(&recipe, &place, global);
         let is_copied = pickled.is_none() && self.copies(&examined, &recipe).in_data(&place)?;
         drop(progress);
@@ -102,6 +103,19 @@ impl Convert {
         let opening = Opening::new(global);
         let store = Store::open(&self.input, &opening)?;
         store::unpack(&store, output, self.writing, None, &opening)
+    }
+
+    /// Refuses to replace INPUT by a file that has no place for all of its metadata.
+    fn check_replaced(&self, recipe: &Recipe) -> Outcome {
+        let left_out = recipe.left_out();
+        let are_files = !input::is_stream(&self.input) && !input::is_stream(&self.output) && self.output.exists();
+        if left_out.is_empty() || !are_files || !input::is_same_file(&self.output, self.permitted())? {
+            return Ok(());
+        }
+        let (format, left_out) = (recipe.format.name(), left_out.join(", "));
+        Err(Failure::usage(format!(
+            "a file of format {format} has no place for {left_out}, and would replace INPUT; give another OUTPUT"
+        )))
     }
 
     /// The file whose permissions the result has.

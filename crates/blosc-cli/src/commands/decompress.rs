@@ -5,8 +5,8 @@ use crate::array;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format;
-use crate::input;
-use crate::metadata::described_array;
+use crate::input::{self, is_npy_name};
+use crate::metadata::{Metadata, described_array};
 use crate::output::{self, LittleByLittle, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::reading::{Plain, unpickled};
@@ -40,8 +40,8 @@ pub(crate) struct Decompress {
     #[arg(long, conflicts_with = "bytes")]
     npy: bool,
     /// The frame or file starts at this byte of INPUT
-    #[arg(long, value_name = "N", default_value = "0", value_parser = size::parse)]
-    offset: u64,
+    #[arg(long, value_name = "N", value_parser = size::parse)]
+    offset: Option<u64>,
     #[command(flatten)]
     writing: Writing,
 }
@@ -83,7 +83,7 @@ impl fmt::Display for ByteRange {
 impl Decompress {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let is_there = !input::is_stream(&self.input) && self.input.exists();
-        if is_there && self.offset == 0 && store::is_store(&self.input)? {
+        if is_there && self.offset.is_none() && store::is_store(&self.input)? {
             return self.run_store(&self.input, &self.target()?, global);
         }
         if format::is_directory(&self.input)? && !format::is_sparse_frame(&self.input)? {
@@ -202,7 +202,7 @@ impl Decompress {
 
     /// Whether all the data is wanted as it is.
     fn is_plain(&self, target: &Path) -> bool {
-        self.bytes.is_none() && self.slice.is_none() && !self.is_npy(target) && self.offset == 0
+        self.bytes.is_none() && self.slice.is_none() && !self.is_npy(target) && self.offset.is_none()
     }
 
     /// Whether the user has asked for an .npy file, by an option or a name, and not only the name of INPUT.
@@ -231,7 +231,30 @@ impl Decompress {
         self.decompress(source, target, global).in_data(place)
     }
 
+    /// Refuses to replace INPUT by less than it holds: a part of its data, or its data without its metadata.
+    fn check_replaced(&self, source: &Source, target: &Target<'_>) -> Outcome {
+        let is_input = !input::is_stream(target.path)
+            && !input::is_stream(target.source)
+            && target.path.exists()
+            && input::is_same_file(target.path, target.source)?;
+        if !is_input {
+            return Ok(());
+        }
+        let lost = if self.bytes.is_some() || self.slice.is_some() {
+            "all but a part of its data".to_owned()
+        } else {
+            let Metadata { layers, vllayers, .. } = Metadata::of(source)?;
+            let names: Vec<&str> = layers.iter().chain(&vllayers).map(|(name, _)| name.as_str()).collect();
+            if names.is_empty() {
+                return Ok(());
+            }
+            format!("its metadata ({})", names.join(", "))
+        };
+        Err(Failure::usage(format!("this would replace INPUT, and lose {lost}; give another OUTPUT")))
+    }
+
     fn decompress(&self, source: Source, target: &Target<'_>, global: &Global) -> Outcome {
+        self.check_replaced(&source, target)?;
         if self.slice.is_some() {
             return self.write_slice(source, target, global);
         }
@@ -276,10 +299,6 @@ impl Decompress {
             Ok(array.in_order(described.order()).slice_to(&picks, out)?)
         })
     }
-}
-
-fn is_npy_name(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
 /// What is known about the items before the file becomes its data.

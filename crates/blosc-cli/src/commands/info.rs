@@ -35,8 +35,8 @@ pub(crate) struct Info {
     #[arg(long, value_name = "NAME")]
     vlmeta: Option<String>,
     /// The frame or file starts at this byte of its file
-    #[arg(long, value_name = "N", default_value = "0", value_parser = size::parse)]
-    offset: u64,
+    #[arg(long, value_name = "N", value_parser = size::parse)]
+    offset: Option<u64>,
 }
 
 impl Info {
@@ -59,10 +59,11 @@ impl Info {
     fn describe(&self, path: &Path, global: &Global, out: &mut impl Write) -> Outcome {
         let place = input::shown(path);
         let opening = Opening::new(global).at_offset(self.offset).unchecked();
-        if self.offset == 0 && !input::is_stream(path) && path.exists() && store::is_store(path)? {
+        if self.offset.is_none() && !input::is_stream(path) && path.exists() && store::is_store(path)? {
             return self.describe_store(path, &place, &opening, out);
         }
         let source = opening.open(path)?;
+        let behind = if let Source::Chunk(chunk) = &source { chunk.behind } else { 0 };
         let missing = source.check_has_data().err().map(|error| error.to_string());
         // What a damaged chunk holds cannot be told; that it is damaged, others tell.
         let pickled = unpickled(&source).ok().flatten();
@@ -71,7 +72,8 @@ impl Info {
             facts.take_numpy(array);
         }
         let vlmeta = self.vlmeta.as_deref().map(|name| content_of(name, &examined, &place)).transpose()?;
-        let extras = Extras { missing, vlmeta };
+        let behind = if self.offset.is_none() { behind } else { 0 };
+        let extras = Extras { missing, behind, vlmeta };
         if self.json {
             self.check_list(&facts, global).at(&place)?;
             self.print_json(&place, &facts, extras, &examined, out)?;
@@ -109,6 +111,9 @@ impl Info {
         out: &mut impl Write,
     ) -> Outcome {
         write!(out, "{}", info_text::summary(place, facts))?;
+        if extras.behind > 0 {
+            writeln!(out, "  behind        {} bytes that are not of the chunk", extras.behind)?;
+        }
         if let Some(missing) = extras.missing {
             writeln!(out, "  no data       {}", terminal::printable(&missing))?;
         }
@@ -157,6 +162,8 @@ impl Info {
 struct Extras {
     /// Why the file has no data, if it has none.
     missing: Option<String>,
+    /// How many bytes follow a chunk that are not of it.
+    behind: u64,
     /// The content of the variable-length metalayer that was asked for.
     vlmeta: Option<Vec<u8>>,
 }

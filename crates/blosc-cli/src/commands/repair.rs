@@ -8,6 +8,7 @@ use crate::output::{self, Output, Writing};
 use crate::progress::{Progress, Task};
 use crate::size;
 use crate::source::Opening;
+use crate::store;
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::{Recovery, recover};
 use blosc_oxide::{Container, Durability, FileDirectory, FileStorage, Frame, FrameLayout, NdArray};
@@ -39,6 +40,9 @@ impl Repair {
             Some(Container::Packed | Container::Chunk) => {
                 Err(Failure::usage(format!("{place}: only frames, arrays and Bloscpack files can be mended")))
             }
+            None if store::is_store(&self.file)? => Err(Failure::usage(format!(
+                "{place}: a store is repaired member by member; `blosc verify` names those that are damaged"
+            ))),
             _ => self.repair_frame(global).at(&place),
         }
     }

@@ -72,14 +72,15 @@ impl Tune {
         writeln!(out, "{name}: {} settings tried on {sampled}{of}, items of {} bytes\n", found.len(), sample.typesize)?;
         writeln!(out, "{}", tune::table(found, verdict, self.all))?;
         for (place, best) in [(verdict.size, "size"), (verdict.speed, "speed"), (verdict.balance, "balance")] {
-            let line = tune::command_line(&found[place].candidate, sample.typesize, &self.input.display().to_string());
+            let (input, output) = (self.input.display().to_string(), sample.converted.as_deref());
+            let line = tune::command_line(&found[place].candidate, sample.typesize, &input, output);
             writeln!(out, "best for {best:<8} {line}")?;
         }
         Ok(out.flush()?)
     }
 
     fn write_page(&self, html: &Path, sample: &Sample, found: &[tune::Measurement], verdict: &Verdict) -> Outcome {
-        let page = tune::page(&input::shown(&self.input), sample.typesize, sample.bytes.len(), found, verdict);
+        let page = tune::page(&input::shown(&self.input), sample, found, verdict);
         let output = Output::to(html, self.writing)?;
         output.create()?.write_all(page.as_bytes()).at_path(html)?;
         output.finish()

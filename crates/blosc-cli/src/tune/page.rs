@@ -1,6 +1,7 @@
 //! The measurements as one page with a plot, that needs nothing else.
 
 use super::measure::Measurement;
+use super::sample::Sample;
 use super::table::command_line;
 use super::verdict::{LINK, Verdict, is_on_front};
 use crate::json::Json;
@@ -8,28 +9,21 @@ use crate::size;
 
 const TEMPLATE: &str = include_str!("page.html");
 
-/// The page for what was found in `bytes` of sample of the data of `input`.
-pub(crate) fn page(input: &str, typesize: usize, sample: usize, found: &[Measurement], verdict: &Verdict) -> String {
-    let points =
-        found.iter().enumerate().map(|(place, measurement)| point(place, measurement, found, verdict, typesize, input));
+/// The page for what was found in a sample of the data of `input`.
+pub(crate) fn page(input: &str, sample: &Sample, found: &[Measurement], verdict: &Verdict) -> String {
+    let points = (0..found.len()).map(|place| point(place, found, verdict, sample, input));
     // Inside a script, a tag in a name must not end it.
     let data = Json::List(points.collect()).to_string().replace('<', "\\u003c");
     TEMPLATE
-        .replace("{{SAMPLE}}", &size::display(sample as u64))
-        .replace("{{TYPESIZE}}", &typesize.to_string())
+        .replace("{{SAMPLE}}", &size::display(sample.bytes.len() as u64))
+        .replace("{{TYPESIZE}}", &sample.typesize.to_string())
         .replace("{{LINK}}", &format!("{LINK:.0}"))
         .replace("{{DATA}}", &data)
         .replace("{{INPUT}}", &escaped(input))
 }
 
-fn point(
-    place: usize,
-    measurement: &Measurement,
-    found: &[Measurement],
-    verdict: &Verdict,
-    typesize: usize,
-    input: &str,
-) -> Json {
+fn point(place: usize, found: &[Measurement], verdict: &Verdict, sample: &Sample, input: &str) -> Json {
+    let measurement = &found[place];
     let candidate = &measurement.candidate;
     let block = candidate.blocksize.map_or_else(|| "automatic".to_owned(), |size| size::display(size as u64));
     Json::Object(vec![
@@ -43,7 +37,7 @@ fn point(
         ("both", Json::Number(measurement.both_speeds())),
         ("front", is_on_front(place, found).into()),
         ("best", verdict.marks(place).into()),
-        ("command", command_line(candidate, typesize, input).into()),
+        ("command", command_line(candidate, sample.typesize, input, sample.converted.as_deref()).into()),
     ])
 }
 

@@ -3,9 +3,11 @@
 use crate::cli::Global;
 use crate::encoding::best_typesize;
 use crate::failure::{At, Failure, Outcome};
+use crate::format::FileFormat;
 use crate::input::{self, PlainFile};
 use crate::reading::Plain;
 use crate::source::Opening;
+use crate::store;
 use blosc_oxide::{Container, ReadAt};
 use std::io::Read;
 use std::path::Path;
@@ -19,11 +21,16 @@ pub(crate) struct Sample {
     pub(crate) typesize: usize,
     /// How much data there is in all, if that is known.
     pub(crate) total: Option<u64>,
+    /// The name for the same data in another compression, if it is compressed already.
+    pub(crate) converted: Option<String>,
 }
 
 impl Sample {
     /// Takes up to `room` bytes of the data of `path`, which may be compressed already.
     pub(crate) fn of(path: &Path, typesize: Option<usize>, room: usize, global: &Global) -> Outcome<Self> {
+        if !input::is_stream(path) && path.exists() && store::is_store(path)? {
+            return Err(Failure::data(format!("{}: {}", path.display(), store::SEVERAL)));
+        }
         let mut sample = if is_blosc(path) { Self::of_blosc(path, room, global)? } else { Self::of_plain(path, room)? };
         if sample.bytes.is_empty() {
             return Err(Failure::usage(format!("{}: there is no data in it to try anything with", input::shown(path))));
@@ -50,12 +57,14 @@ impl Sample {
         for (start, len) in pieces(total, room, typesize) {
             plain.write_range(start..start + len, &mut bytes).in_data(&place)?;
         }
-        Ok(Self { bytes, typesize, total: Some(total) })
+        let extension = if matches!(plain, Plain::Array(_)) { FileFormat::B2nd } else { FileFormat::B2frame };
+        let converted = path.with_extension(format!("tuned.{}", extension.extension()));
+        Ok(Self { bytes, typesize, total: Some(total), converted: Some(converted.display().to_string()) })
     }
 
     fn of_plain(path: &Path, room: usize) -> Outcome<Self> {
         let place = input::shown(path);
-        let mut file = PlainFile::open(path)?;
+        let mut file = PlainFile::open(path, true)?;
         let typesize = file.array.as_ref().map_or(0, blosc_oxide::NumpyArray::itemsize);
         let mut bytes = Vec::new();
         match (&file.data.file, file.nbytes) {
@@ -70,12 +79,12 @@ impl Sample {
                 file.data.reader.by_ref().take(room as u64).read_to_end(&mut bytes).at(&place)?;
             }
         }
-        Ok(Self { bytes, typesize, total: file.nbytes })
+        Ok(Self { bytes, typesize, total: file.nbytes, converted: None })
     }
 }
 
 fn is_blosc(path: &Path) -> bool {
-    !input::is_stream(path) && matches!(Container::at(path), Ok(Some(_)))
+    !input::is_stream(path) && (matches!(Container::at(path), Ok(Some(_))) || store::split(path).is_some())
 }
 
 /// Where the pieces of a sample start, and how long each is: all of the data if it is short enough.

@@ -36,10 +36,11 @@ pub(crate) fn table(found: &[Measurement], verdict: &Verdict, has_all: bool) -> 
     text
 }
 
-/// The command line that compresses with this choice.
-pub(crate) fn command_line(candidate: &Candidate, typesize: usize, input: &str) -> String {
+/// The command line that compresses with this choice; what is compressed already is converted to `output`.
+pub(crate) fn command_line(candidate: &Candidate, typesize: usize, input: &str, output: Option<&str>) -> String {
+    let command = if output.is_some() { "convert" } else { "compress" };
     let mut line =
-        format!("blosc compress --codec {} --level {} --typesize {typesize}", candidate.codec, candidate.level);
+        format!("blosc {command} --codec {} --level {} --typesize {typesize}", candidate.codec, candidate.level);
     if candidate.filters.is_empty() {
         line.push_str(" --filter none");
     }
@@ -51,6 +52,10 @@ pub(crate) fn command_line(candidate: &Candidate, typesize: usize, input: &str) 
     }
     line.push(' ');
     line.push_str(&quoted(input));
+    if let Some(output) = output {
+        line.push(' ');
+        line.push_str(&quoted(output));
+    }
     line
 }
 
@@ -70,12 +75,12 @@ mod tests {
         let candidate =
             Candidate::new(Codec::Zstd, 5, &[Filter::Shuffle, Filter::ByteDelta(0)]).with_blocksize(128 << 10);
         assert_eq!(
-            command_line(&candidate, 8, "my file.bin"),
+            command_line(&candidate, 8, "my file.bin", None),
             "blosc compress --codec zstd --level 5 --typesize 8 --filter shuffle --filter bytedelta --block-size 128K 'my file.bin'"
         );
         let plain = Candidate::new(Codec::Lz4, 1, &[]);
         assert_eq!(
-            command_line(&plain, 1, "a.txt"),
+            command_line(&plain, 1, "a.txt", None),
             "blosc compress --codec lz4 --level 1 --typesize 1 --filter none a.txt"
         );
     }
