@@ -32,6 +32,8 @@ pub(crate) struct Writing {
     /// Whether only Blosc files may be overwritten.
     #[arg(skip)]
     spares_others: bool,
+    #[arg(skip)]
+    is_inside: bool,
 }
 
 impl Writing {
@@ -50,11 +52,16 @@ impl Writing {
         !self.no_sync
     }
 
-    /// For files in a directory that is unfinished itself.
-    pub(crate) const INSIDE: Self = Self { force: false, no_sync: true, spares_others: false };
+    /// For files in a directory that is unfinished itself: they are written at their place.
+    pub(crate) const INSIDE: Self = Self { force: false, no_sync: true, spares_others: false, is_inside: true };
+
+    /// Whether the directory is unfinished itself.
+    pub(crate) fn is_inside(self) -> bool {
+        self.is_inside
+    }
 
     /// What is needed for a while only.
-    const SCRATCH: Self = Self { force: true, no_sync: true, spares_others: false };
+    const SCRATCH: Self = Self { force: true, no_sync: true, spares_others: false, is_inside: false };
 }
 
 /// A file or directory that is being made. Dropping it removes what there is.

@@ -18,15 +18,16 @@ use blosc_oxide::bloscpack::{ReadOptions, unpack};
 use blosc_oxide::{Container, ErrorKind, ItemOrder, NumpyArray};
 use clap::Args;
 use std::fmt;
+use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Decompress a file of any format, a part of it, or every compressed file of a directory. The format is recognised by the
-/// content.
+/// Decompress a file of any format, a part of it, a store of python-blosc2, or every compressed file of a directory. The
+/// format is recognised by the content.
 #[derive(Debug, Args)]
 pub(crate) struct Decompress {
-    /// The file or directory to decompress; `-` is standard input
+    /// The file or directory to decompress, FILE/member of a store; `-` is standard input
     input: PathBuf,
     /// Where to write; `-` is standard output [default: INPUT without its extension; with --npy, .npy follows]
     output: Option<PathBuf>,
@@ -367,6 +368,9 @@ fn into_target(
     let progress = Progress::start(Task { verb: "decompressing", total, compressed: None }, global.shows_progress());
     if input::is_stream(target.path) {
         return write(&mut progress.writing(output::stdout()?));
+    }
+    if target.writing.is_inside() {
+        return write(&mut progress.writing(LittleByLittle(File::create_new(target.path)?)));
     }
     let output = Output::to(target.path, target.writing)?.like(target.source);
     let file = LittleByLittle(output.create()?);

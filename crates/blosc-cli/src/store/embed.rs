@@ -34,7 +34,27 @@ pub(super) fn embedded(frame: &Frame, limits: &Limits) -> Result<Vec<(String, Em
     let Some(layer) = frame.vlmetalayers().get(MAP_LAYER)? else { return Ok(Vec::new()) };
     let value = Value::parse(&layer, limits)?;
     let Some(Value::Map(members)) = value.get("embed_map") else { return Err(bad("there is no embed_map")) };
-    members.iter().map(|(key, place)| member(key, place, frame.nbytes())).collect()
+    let members = members.iter().map(|(key, place)| member(key, place, frame.nbytes()));
+    let members = members.collect::<Result<Vec<_>>>()?;
+    check_apart(&members)?;
+    Ok(members)
+}
+
+/// Refuses members that share bytes: a small store could hold more than any disk.
+fn check_apart(members: &[(String, Embedded)]) -> Result<()> {
+    let mut places: Vec<(u64, u64, &str)> = Vec::new();
+    for (key, embedded) in members {
+        if let Embedded::Frame { offset, len } = embedded {
+            places.push((*offset, *len, key));
+        }
+    }
+    places.sort_unstable();
+    for pair in places.windows(2) {
+        if pair[0].0.saturating_add(pair[0].1) > pair[1].0 {
+            return Err(bad(&format!("members {:?} and {:?} overlap", pair[0].2, pair[1].2)));
+        }
+    }
+    Ok(())
 }
 
 fn member(key: &Value, place: &Value, nbytes: u64) -> Result<(String, Embedded)> {
@@ -55,4 +75,31 @@ fn member(key: &Value, place: &Value, nbytes: u64) -> Result<(String, Embedded)>
 
 fn bad(message: &str) -> Error {
     Error::new(ErrorKind::Corrupt, format!("metalayer {MAP_LAYER}: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_lie_inside_and_apart() {
+        let place = |offset, len| Embedded::Frame { offset, len };
+        let of = |places: &[(&str, u64, u64)]| {
+            let members: Vec<_> =
+                places.iter().map(|&(key, offset, len)| (key.to_owned(), place(offset, len))).collect();
+            check_apart(&members)
+        };
+        assert!(of(&[("/a", 0, 10), ("/b", 10, 5), ("/c", 15, 0)]).is_ok());
+        assert!(of(&[("/a", 0, 10), ("/b", 9, 5)]).unwrap_err().to_string().contains("\"/a\" and \"/b\" overlap"));
+        let value = |offset| {
+            Value::Map(vec![
+                (Value::Text("offset".into()), Value::Int(offset)),
+                (Value::Text("length".into()), Value::Int(10)),
+            ])
+        };
+        let key = Value::Text("/a".into());
+        assert_eq!(member(&key, &value(90), 100).unwrap().1, place(90, 10));
+        assert!(member(&key, &value(91), 100).unwrap_err().to_string().contains("has 10 bytes at 91, there are 100"));
+        assert!(member(&key, &value(-1), 100).is_err() && member(&key, &Value::Nil, 100).is_err());
+    }
 }

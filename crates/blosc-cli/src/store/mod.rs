@@ -15,8 +15,9 @@ use crate::input::{self, Bytes};
 use crate::source::{Opening, Source};
 use blosc_oxide::{Container, Error, ErrorKind, FileStorage, Frame, Limits, MemoryStorage, ReadAt};
 use embed::Embedded;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::collections::HashSet;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use zip::Crc32;
 
@@ -117,27 +118,45 @@ pub(crate) fn is_store(path: &Path) -> Outcome<bool> {
     let there = path.metadata().at_path(path)?;
     if there.is_dir() {
         let embed = path.join(EMBED_NAME);
-        let is_plain = embed.symlink_metadata().is_ok_and(|found| found.is_file());
         // In stores of earlier releases, as 4.0.0, only the name of the directory tells it from any other.
         let is_named = without_extension(path).is_some();
-        let is_store = |frame: Frame| embed::is_of_store(&frame) || is_named && embed::is_store(&frame);
-        return Ok(is_plain && Frame::open(embed).is_ok_and(is_store));
+        let is_store = |frame: &Frame| embed::is_of_store(frame) || is_named && embed::is_store(frame);
+        return Ok(is_plain_file(&embed)? && frame_is(&embed, is_store)?);
     }
     if !there.is_file() {
         return Ok(false);
     }
-    let mut head = Vec::new();
-    File::open(path).and_then(|file| file.take(4).read_to_end(&mut head)).at_path(path)?;
-    if zip::is_zip(&head) {
-        let bytes = FileStorage::open(path).at_path(path)?;
-        // What is wrong with a store is told by whoever opens it.
-        return Ok(zip::entries(&bytes, &Limits::new())
-            .map_or_else(|_| without_extension(path).is_some(), |all| has_embed(&all)));
+    let bytes = FileStorage::open(path).at_path(path)?;
+    if is_archive(&bytes) {
+        return match zip::entries(&bytes, &Limits::new()) {
+            Ok(entries) => Ok(has_embed(&entries)),
+            Err(error) if error.kind() == ErrorKind::Io => Err(error).at_path(path),
+            // What is wrong with a store is told by whoever opens it.
+            Err(_) => Ok(without_extension(path).is_some()),
+        };
     }
+    frame_is(path, embed::is_store)
+}
+
+/// Whether there is a file, and no link, at `path`.
+fn is_plain_file(path: &Path) -> Outcome<bool> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(found.is_file()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).at_path(path),
+    }
+}
+
+/// Whether there is a frame at `path` of which something is true. One that is damaged is for others to tell.
+fn frame_is(path: &Path, is_so: impl FnOnce(&Frame) -> bool) -> Outcome<bool> {
     if !matches!(Container::at(path).at_path(path)?, Some(Container::Frame)) {
         return Ok(false);
     }
-    Ok(Frame::open(path).is_ok_and(|frame| embed::is_store(&frame)))
+    match Frame::open(path) {
+        Ok(frame) => Ok(is_so(&frame)),
+        Err(error) if error.kind() == ErrorKind::Io => Err(error).at_path(path),
+        Err(_) => Ok(false),
+    }
 }
 
 /// Refuses a frame that holds others: its data is of use to none but those who know where each is.
@@ -263,10 +282,11 @@ impl Store {
         let Some(frame) = &self.embed else {
             return Err(Error::new(ErrorKind::Unsupported, NO_STORE));
         };
+        let known: HashSet<String> = self.members.iter().map(|member| member.key.clone()).collect();
         for (key, embedded) in embed::embedded(frame, &self.limits)? {
             let key = key.strip_prefix('/').unwrap_or(&key).to_owned();
             names::check(&key).map_err(|fault| Error::new(ErrorKind::Unsupported, fault))?;
-            if !self.members.iter().any(|member| member.key == key) {
+            if !known.contains(&key) {
                 self.members.push(Member { key, file: None, place: Place::Embedded(embedded) });
             }
         }
@@ -356,7 +376,8 @@ impl Store {
     /// Whether a member is a Blosc file.
     pub(crate) fn is_blosc(&self, member: &Member) -> Outcome<bool> {
         match &member.place {
-            Place::File(path) => Ok(format::is_blosc(path)),
+            Place::File(path) if path.is_dir() => Ok(true),
+            Place::File(path) => format::has_blosc_content(path),
             Place::Embedded(_) => Ok(true),
             Place::Window { .. } => {
                 let bytes = self.bytes(member).at(self.shown(member))?;

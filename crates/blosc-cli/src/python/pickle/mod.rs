@@ -417,6 +417,20 @@ mod tests {
     }
 
     #[test]
+    fn every_changed_byte_is_an_array_an_error_or_no_pickle() {
+        let data = pickle("numpy.core.numeric", "_frombuffer", &arguments(&[7; 8]));
+        for at in 0..data.len() {
+            for value in 0..=u8::MAX {
+                let mut changed = data.clone();
+                changed[at] = value;
+                if let Ok(Some((array, items))) = pickled_array(&changed) {
+                    assert_eq!(array.nbytes(), items.len() as u64);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn whatever_else_is_called_is_refused_by_its_name_and_not_run() {
         for (module, function) in [("os", "system"), ("builtins", "eval"), ("numpy", "load"), ("posix", "system")] {
             let data = pickle(module, function, b"\x8c\x0btouch /gone\x85");
