@@ -13,6 +13,7 @@ mod failure;
 mod format;
 mod info_text;
 mod input;
+mod instructions;
 mod json;
 mod metadata;
 mod output;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    match commands::run(cli) {
+    match instructions::force().and_then(|()| commands::run(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
@@ -47,6 +48,10 @@ fn main() -> ExitCode {
 
 /// Help is no error; everything else that is wrong with the arguments is one of usage, told in one line.
 fn usage(error: &clap::Error) -> ExitCode {
+    if error.kind() == ErrorKind::DisplayVersion && instructions::are_asked_for() {
+        let _ = error.print();
+        return instructions::print();
+    }
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // Whoever asked for help and closed the pipe has seen enough.
         let _ = error.print();

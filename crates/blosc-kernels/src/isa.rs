@@ -1,6 +1,5 @@
-//! Which instruction set a kernel runs on: found out once, and asked for by name in tests.
+//! Which instruction set kernels run on: the best of the processor, found out once, or one that was chosen.
 
-#[cfg(target_arch = "x86_64")]
 use core::sync::atomic::{AtomicU8, Ordering};
 
 /// An instruction set that kernels are written for.
@@ -18,6 +17,9 @@ pub enum Isa {
     Neon,
 }
 
+/// One more than the level that was chosen; 0 as long as none was. It is one that the processor has.
+static CHOSEN: AtomicU8 = AtomicU8::new(0);
+
 impl Isa {
     /// The instruction sets of the x86-64 architecture, each including the ones before it.
     #[cfg(target_arch = "x86_64")]
@@ -31,11 +33,33 @@ impl Isa {
     #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
     const LEVELS: [Self; 1] = [Self::Scalar];
 
-    /// The fastest instruction set of this processor. Detected on the first call.
+    /// The instruction set that kernels run on: the fastest of this processor, which is detected on the first call, or the one
+    /// that was [chosen](Self::choose).
     #[must_use]
     #[inline]
     pub fn best() -> Self {
-        Self::LEVELS[best_level()]
+        let chosen = CHOSEN.load(Ordering::Relaxed);
+        Self::LEVELS[if chosen == 0 { best_level() } else { usize::from(chosen - 1) }]
+    }
+
+    /// Makes all kernels of this process run on this instruction set from now on; returns whether the processor has it. If it
+    /// does not, nothing changes.
+    ///
+    /// Kernels that are running go on as they are. Results are the same on every instruction set.
+    #[must_use]
+    pub fn choose(self) -> bool {
+        let level = Self::LEVELS.iter().position(|&level| level == self).filter(|&level| level <= best_level());
+        let chosen = level.and_then(|level| u8::try_from(level + 1).ok());
+        if let Some(chosen) = chosen {
+            CHOSEN.store(chosen, Ordering::Relaxed);
+        }
+        chosen.is_some()
+    }
+
+    /// The instruction set of this [name](Self::name), on whichever processor.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon].into_iter().find(|isa| isa.name() == name)
     }
 
     /// The instruction sets of this processor, slowest first.
@@ -98,6 +122,33 @@ fn best_level() -> usize {
 #[cfg(not(target_arch = "x86_64"))]
 fn best_level() -> usize {
     Isa::LEVELS.len() - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Isa;
+
+    #[test]
+    fn names_lead_back_to_their_instruction_sets() {
+        for isa in [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon] {
+            assert_eq!(Isa::from_name(isa.name()), Some(isa));
+        }
+        assert_eq!(Isa::from_name("AVX2"), None);
+    }
+
+    #[test]
+    fn what_the_processor_has_can_be_chosen_and_nothing_else() {
+        let best = Isa::best();
+        for isa in Isa::available() {
+            assert!(isa.choose());
+            assert_eq!(Isa::best(), isa);
+            assert!(best.is_available(), "a choice does not change what there is");
+        }
+        assert!(best.choose());
+        let foreign = if cfg!(target_arch = "aarch64") { Isa::Sse2 } else { Isa::Neon };
+        assert!(!foreign.choose());
+        assert_eq!(Isa::best(), best);
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -78,6 +78,7 @@ mod error;
 mod exec;
 mod filter;
 mod frame;
+mod isa;
 mod limits;
 mod ndarray;
 mod numpy;
@@ -100,6 +101,7 @@ pub use frame::{
     Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, FrameVersion, LooseChunk, Repair, RepairReport,
     RepairUnknown, RepairedBy, Verification,
 };
+pub use isa::{force_instruction_set, instruction_set, instruction_sets};
 pub use limits::Limits;
 pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, Item, ItemType, MAX_DIMS, NdArray, Ordered, Pick, Place};
 pub use numpy::{ItemOrder, NumpyArray};
