@@ -79,7 +79,8 @@ fn counts(max: usize) -> impl Iterator<Item = usize> {
 fn measure(nchunks: usize, directory: &Path, curves: &mut [Curve]) -> Result<(), String> {
     for curve in curves {
         let cost = in_a_process(curve.operation, nchunks, directory)?;
-        println!("{:8} {nchunks:>10} chunks {:>12.6} s {:>10}", curve.operation, cost.seconds, mib(&cost));
+        let busy = cost.busy.map_or_else(String::new, |busy| format!("({busy:.6} busy)"));
+        println!("{:8} {nchunks:>10} chunks {:>12.6} s {busy} {:>10}", curve.operation, cost.seconds, mib(&cost));
         curve.points.push((nchunks, cost));
     }
     Ok(())
@@ -95,21 +96,25 @@ fn in_a_process(operation: &str, nchunks: usize, directory: &Path) -> Result<Cos
     command.args(["growth-step", operation, &nchunks.to_string()]).arg(directory);
     let output = command.output().map_err(|problem| format!("{command:?}: {problem}"))?;
     let cost: Option<Value> = serde_json::from_slice(&output.stdout).ok();
-    let cost = cost.and_then(|cost| Some(Cost { seconds: cost["seconds"].as_f64()?, memory: cost["memory"].as_u64() }));
+    let cost = cost.and_then(|cost| read(&cost));
     cost.ok_or_else(|| format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn read(cost: &Value) -> Option<Cost> {
+    Some(Cost { seconds: cost["seconds"].as_f64()?, busy: cost["busy"].as_f64(), memory: cost["memory"].as_u64() })
 }
 
 /// What the process of an operation does.
 pub(crate) fn step(operation: &str, nchunks: usize, directory: &Path) -> Result<(), String> {
     let cost = operations::run(operation, nchunks, directory)?;
-    println!("{}", json!({ "seconds": cost.seconds, "memory": cost.memory }));
+    println!("{}", json!({ "seconds": cost.seconds, "busy": cost.busy, "memory": cost.memory }));
     Ok(())
 }
 
 fn to_json(curves: &[Curve]) -> Value {
-    let point =
-        |(nchunks, cost): &(usize, Cost)| json!({ "nchunks": nchunks, "seconds": cost.seconds, "memory": cost.memory });
-    curves.iter().map(|curve| json!({ "operation": curve.operation, "points": curve.points.iter().map(point).collect::<Vec<_>>() })).collect()
+    let point = |(nchunks, cost): &(usize, Cost)| json!({ "nchunks": nchunks, "seconds": cost.seconds, "busy": cost.busy, "memory": cost.memory });
+    let points = |curve: &Curve| curve.points.iter().map(point).collect::<Vec<_>>();
+    curves.iter().map(|curve| json!({ "operation": curve.operation, "points": points(curve) })).collect()
 }
 
 /// Time and memory by number of chunks, a table in Markdown.
@@ -133,15 +138,16 @@ fn seconds(seconds: f64) -> String {
     }
 }
 
-/// The steps that cost more than they would if the cost were linear.
+/// The steps that cost more than they would if the cost were linear, by the time that a processor was busy where that is known.
 fn worse_than_linear(curves: &[Curve]) -> Vec<Step> {
     let mut steps = Vec::new();
     for Curve { operation, points } in curves {
         for pair in points.windows(2) {
             let [(nchunks, before), (_, after)] = pair else { continue };
+            let time = |cost: &Cost| cost.busy.unwrap_or(cost.seconds);
             let memory = |cost: &Cost| cost.memory.unwrap_or(0) as f64;
             let costs = [
-                ("time", before.seconds, after.seconds, MIN_SECONDS),
+                ("time", time(before), time(after), MIN_SECONDS),
                 ("memory", memory(before), memory(after), MIN_MEMORY),
             ];
             for (what, before, after, least) in costs {
@@ -172,7 +178,7 @@ mod tests {
     use super::*;
 
     fn curve(seconds: &[f64]) -> Vec<Curve> {
-        let cost = |&seconds: &f64| Cost { seconds, memory: None };
+        let cost = |&seconds: &f64| Cost { seconds, busy: None, memory: None };
         vec![Curve { operation: "open", points: counts(usize::MAX).zip(seconds.iter().map(cost)).collect() }]
     }
 

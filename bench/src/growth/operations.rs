@@ -23,6 +23,8 @@ const CUT: u64 = 20;
 /// What an operation took.
 pub(crate) struct Cost {
     pub(crate) seconds: f64,
+    /// For how long a processor was busy with it, which others on the machine do not change. `None` where the system does not tell.
+    pub(crate) busy: Option<f64>,
     /// The most memory that the process had, above what it had before. `None` where the system does not tell.
     pub(crate) memory: Option<u64>,
 }
@@ -68,23 +70,38 @@ fn writable(path: &Path) -> Frame {
     Frame::open_writable_with(path, options()).expect("a good frame")
 }
 
+/// How long one run took, and for how much of that a processor was busy with it.
+type Times = (Duration, Option<Duration>);
+
 /// Runs `action`, which times what counts of it, over and over.
-fn repeated(mut action: impl FnMut() -> Duration) -> Cost {
+fn repeated(mut action: impl FnMut() -> Times) -> Cost {
     let before = memory("VmRSS");
     let (start, mut times) = (Instant::now(), Vec::new());
     while times.is_empty() || (start.elapsed() < BUDGET && times.len() < MAX_RUNS) {
         times.push(action());
     }
     let memory = memory("VmHWM").zip(before).map(|(most, before)| most.saturating_sub(before));
-    Cost { seconds: times.into_iter().min().unwrap_or_default().as_secs_f64(), memory }
+    let elapsed = times.iter().map(|times| times.0).min().unwrap_or_default();
+    // The mean: Linux brings its figure up to date a few hundred times a second only.
+    let busy: Option<Duration> = times.iter().map(|times| times.1).sum();
+    let busy = busy.map(|busy| busy.as_secs_f64() / times.len() as f64);
+    Cost { seconds: elapsed.as_secs_f64(), busy, memory }
 }
 
-fn timed<T>(action: impl FnOnce() -> T) -> Duration {
+fn timed<T>(action: impl FnOnce() -> T) -> Times {
+    let busy_before = busy();
     let start = Instant::now();
     let result = action();
     let elapsed = start.elapsed();
+    let busy = busy().zip(busy_before).map(|(after, before)| after.saturating_sub(before));
     drop(result);
-    elapsed
+    (elapsed, busy)
+}
+
+/// For how long processors have been busy with this thread, the only one here, as Linux tells.
+fn busy() -> Option<Duration> {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    statistics.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// A figure of this process that Linux tells, in bytes.
@@ -113,13 +130,12 @@ fn open(path: &Path, _: usize) -> Cost {
     repeated(|| timed(|| readable(path)))
 }
 
-/// Some items from the middle of an open frame.
+/// Some items from the middle, of a frame that is opened for that.
 fn slice(path: &Path, nchunks: usize) -> Cost {
-    let frame = readable(path);
     let nitems = (nchunks * (CHUNK_LEN / TYPESIZE)) as u64;
     let start = nitems.saturating_sub(SLICE) / 2;
     let range = start..(start + SLICE).min(nitems);
-    repeated(|| timed(|| frame.items(range.clone()).expect("a good frame")))
+    repeated(|| timed(|| readable(path).items(range.clone()).expect("a good frame")))
 }
 
 fn verify(path: &Path, _: usize) -> Cost {
@@ -127,24 +143,28 @@ fn verify(path: &Path, _: usize) -> Cost {
     repeated(|| timed(|| assert!(frame.verify().expect("a good frame").is_good())))
 }
 
-/// One more chunk, without the commit.
+/// What a program takes that opens the frame, adds one chunk, commits and ends.
 fn append(path: &Path, _: usize) -> Cost {
-    let (mut frame, mut chunks) = (writable(path), chunks());
-    let cost = repeated(|| {
+    let mut chunks = chunks();
+    repeated(|| {
         let chunk = chunks.next().expect("it goes on for ever");
-        timed(|| frame.append_chunk(&chunk).expect("a good chunk"))
-    });
-    frame.commit().expect("room on the disk");
-    cost
+        timed(|| {
+            let mut frame = writable(path);
+            frame.append_chunk(&chunk).expect("a good chunk");
+            frame.commit().expect("room on the disk");
+        })
+    })
 }
 
-/// The commit of one more chunk.
+/// The commit of one more chunk, in a program that has done so before.
 fn commit(path: &Path, _: usize) -> Cost {
     let (mut frame, mut chunks) = (writable(path), chunks());
-    repeated(|| {
+    let mut committed = || {
         frame.append_chunk(&chunks.next().expect("it goes on for ever")).expect("a good chunk");
         timed(|| frame.commit().expect("room on the disk"))
-    })
+    };
+    committed();
+    repeated(committed)
 }
 
 /// A frame that has lost its end: its chunks are looked for, and written to a new frame.
