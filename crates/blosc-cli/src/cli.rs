@@ -52,6 +52,11 @@ impl Global {
         Limits::new().max_allocation(self.max_memory)
     }
 
+    /// How large a chunk may be that nobody has asked for, so that compressing it stays within the memory.
+    pub(crate) fn max_chunk(&self) -> usize {
+        self.max_memory / 4
+    }
+
     /// The rule of bitshuffle where a file does not tell it.
     pub(crate) fn bitshuffle(&self) -> BitshuffleRule {
         if self.old_bitshuffle { BitshuffleRule::Old } else { BitshuffleRule::Current }

@@ -160,6 +160,49 @@ fn what_takes_too_much_memory_is_neither_called_damaged_nor_repaired() {
     assert_eq!(scratch.names(), ["data.b2frame", "data.b2packed", "data.bin", "data.blp"]);
 }
 
+/// A frame of chunks of different sizes, with the header of one of them damaged, contiguous or sparse.
+#[test]
+fn one_damaged_header_is_named_and_all_else_is_read() {
+    use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Options};
+    let scratch = Scratch::new();
+    let buffers: Vec<Vec<u8>> = (1..=5).map(|size| ramp(size * 100)).collect();
+    for (name, layout) in [("data.b2frame", FrameLayout::Contiguous), ("data.sframe", FrameLayout::Sparse)] {
+        let options = FrameOptions::new(Options::new(4)).layout(layout).durability(Durability::None);
+        let mut frame = Frame::create(scratch.join(name), options).unwrap();
+        buffers.iter().for_each(|buffer| frame.append(buffer).unwrap());
+        frame.commit().unwrap();
+        let position = usize::try_from(frame.chunk_position(2).unwrap().unwrap()).unwrap();
+        drop(frame);
+        let (file, at) = match layout {
+            FrameLayout::Contiguous => (name.to_owned(), position),
+            FrameLayout::Sparse => (format!("{name}/{position:08X}.chunk"), 0),
+        };
+        let mut bytes = fs::read(scratch.join(&file)).unwrap();
+        bytes[at..at + 16].fill(0xff);
+        scratch.write(&file, &bytes);
+        for command in [&["info", name][..], &["info", "--json", "--chunks", name], &["info", "--chunks", name]] {
+            let output = run(&scratch, command);
+            let line = assert_fails(&output, 1, name);
+            assert!(line.contains("chunk 2: ") && line.contains("`blosc repair` saves"), "{line}");
+            let text = String::from_utf8(output.stdout).unwrap();
+            let is_json = command.contains(&"--json");
+            let expected = if is_json { "\"damaged_chunks\": 1" } else { "1 of the chunks; the first: chunk 2: " };
+            assert!(text.contains(expected) && text.contains('5'), "{command:?}: {text}");
+        }
+        let line = assert_fails(&run(&scratch, &["verify", name]), 1, name);
+        assert!(line.contains("chunk 2: ") && !line.contains("more"), "{line}");
+        // 400, 800 and 1200 bytes come before the fourth chunk.
+        let output = run(&scratch, &["d", name, "-", "--bytes", "2400..4000"]);
+        assert!(output.status.success() && output.stdout == buffers[3], "{name}");
+        assert_fails(&run(&scratch, &["d", name, "-", "--bytes", "1199..1204"]), 1, name);
+        if layout == FrameLayout::Sparse {
+            fs::remove_file(scratch.join(&file)).unwrap();
+            let line = assert_fails(&run(&scratch, &["info", name]), 1, name);
+            assert!(line.contains("chunk 2: 00000002.chunk: its file is not there"), "{line}");
+        }
+    }
+}
+
 /// Changes the last byte of each chunk.
 fn damage_frame(path: &std::path::Path) {
     let frame = blosc_oxide::Frame::open(path).unwrap();

@@ -23,7 +23,7 @@ fn an_empty_chunk_with_delta_has_no_first_block_to_decode() {
     chunk[16] = Filter::Delta.id();
     chunk.extend_from_slice(&36_i32.to_le_bytes());
     chunk.extend_from_slice(&0_i32.to_le_bytes());
-    assert!(decompress(&chunk).unwrap().is_empty());
+    assert!(blosc_oxide::decompress(&chunk).unwrap().is_empty());
 }
 
 /// A codec that compresses everything to nothing.
@@ -59,7 +59,7 @@ fn the_block_size_of_an_instrumented_chunk_is_not_rounded_to_items() {
     chunk.extend_from_slice(&36_i32.to_le_bytes());
     chunk.extend_from_slice(&16_i32.to_le_bytes());
     chunk.extend(0..16_u8);
-    assert_eq!(decompress(&chunk).unwrap(), (0..16).collect::<Vec<u8>>());
+    assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), (0..16).collect::<Vec<u8>>());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn blocks_of_a_byte_cannot_share_a_long_stream() {
     chunk.extend_from_slice(&stream_len.to_le_bytes());
     chunk.extend_from_slice(&stream);
     let start = Instant::now();
-    let error = decompress(&chunk).unwrap_err();
+    let error = blosc_oxide::decompress(&chunk).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert_eq!(error.to_string(), "block 0: stream: its size is 500000, it can be 1 to 33");
     assert!(start.elapsed() < Duration::from_secs(1));
@@ -99,7 +99,7 @@ fn bytedelta_of_items_too_large_for_a_header_needs_its_number_of_planes() {
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     let options = Options::new(300).filters([Filter::ByteDelta(100)]);
     let data: Vec<u8> = (0..3000_u32).map(|i| u8::try_from(i % 100).unwrap()).collect();
-    assert_eq!(decompress(&blosc_oxide::compress(&data, &options).unwrap()).unwrap(), data);
+    assert_eq!(blosc_oxide::decompress(&blosc_oxide::compress(&data, &options).unwrap()).unwrap(), data);
 }
 
 #[cfg(feature = "zlib")]
@@ -114,7 +114,7 @@ fn a_zlib_stream_after_one_that_did_not_fit_is_whole() {
             let data = [&random[..], &tail].concat();
             let options = options.clone().threads(blosc_oxide::Threads::serial());
             let chunk = blosc_oxide::compress(&data, &options).unwrap();
-            assert!(decompress(&chunk).unwrap() == data, "level {level}, shift {shift}");
+            assert!(blosc_oxide::decompress(&chunk).unwrap() == data, "level {level}, shift {shift}");
         }
     }
 }
@@ -183,7 +183,7 @@ fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
     let chunk = blosc_oxide::compress(&data, &options).unwrap();
     let header = *Chunk::parse(&chunk).unwrap().header();
     assert_eq!(header.pipeline().filters().last(), Some(Filter::ByteDelta(4)));
-    assert_eq!(decompress(&chunk).unwrap(), data);
+    assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), data);
 }
 
 /// A frame of items of `typesize` bytes, in chunks of 24 bytes that the index alone says are NaNs; the last one has 18.

@@ -66,7 +66,10 @@ impl Convert {
             metadata = Metadata::of_array(array);
             nbytes = array.nbytes();
         }
-        let recipe = self.encoding.recipe(format, &facts.hints(), metadata, &[], Some(nbytes), global);
+        let mut hints = facts.hints();
+        // Chunks that are compressed anew are in memory, several at a time and with what they become.
+        hints.chunk_size = hints.chunk_size.filter(|&size| size <= global.max_chunk());
+        let recipe = self.encoding.recipe(format, &hints, metadata, &[], Some(nbytes), global);
         let recipe = recipe.at(&place)?;
         self.check_replaced(&recipe).at(&place)?;
         warn_left_out(&recipe, &place, global);

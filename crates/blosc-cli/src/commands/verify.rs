@@ -159,12 +159,21 @@ fn examine_packed<R: ReadAt>(packed: &PackedSuperChunk<R>) -> blosc_oxide::Resul
     let mut found =
         Found { nchunks: packed.nchunks() as u64, checksums: "no checksums".to_owned(), ..Found::default() };
     for index in 0..packed.nchunks() {
-        match packed.decompress(index) {
-            Ok(data) => found.nbytes += data.len() as u64,
+        match examine_packed_chunk(packed, index) {
+            Ok(nbytes) => found.nbytes += nbytes as u64,
             Err(error) => found.note_error(error),
         }
     }
     Ok(found)
+}
+
+/// How much data a chunk holds; of a special one there is nothing to decode.
+fn examine_packed_chunk<R: ReadAt>(packed: &PackedSuperChunk<R>, index: usize) -> blosc_oxide::Result<usize> {
+    let header = packed.chunk_header(index)?;
+    match header.special() {
+        Some(_) => packed.chunk(index).map(|_| header.nbytes()),
+        None => packed.decompress(index).map(|data| data.len()),
+    }
 }
 
 /// All chunks at once, and only if something is wrong one by one, to name all that is.

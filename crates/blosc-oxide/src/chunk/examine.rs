@@ -13,21 +13,22 @@ impl Decompressor {
         if header.special().is_some() || header.is_memcpyed() {
             return Ok(());
         }
+        // What is damaged is so whether it could be decoded or not.
+        let has_codec = has_compressed_streams(&chunk.plan()?)?;
         self.check_known(header)?;
-        if has_compressed_streams(&chunk.plan()?)? { self.chunk(chunk).map(|_| ()) } else { Ok(()) }
+        if has_codec { self.chunk(chunk).map(|_| ()) } else { Ok(()) }
     }
 }
 
-/// Whether a codec has a part in one of the blocks.
+/// Whether a codec has a part in one of the blocks. All of them are looked at.
 fn has_compressed_streams(plan: &Plan<'_>) -> Result<bool> {
+    let mut is_compressed = false;
     for index in 0..plan.nblocks() {
         let block = plan.block(index)?;
         for stream in block.streams() {
             let stream = stream.map_err(|error| error.within(format_args!("block {index}")))?;
-            if matches!(stream, Stream::Compressed(_)) {
-                return Ok(true);
-            }
+            is_compressed |= matches!(stream, Stream::Compressed(_));
         }
     }
-    Ok(false)
+    Ok(is_compressed)
 }

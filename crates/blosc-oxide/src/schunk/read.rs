@@ -29,7 +29,7 @@ impl SuperChunk {
     /// if it is damaged and [checked when it is read](crate::Frame::check_when_read).
     pub fn chunk(&self, index: usize) -> Result<Vec<u8>> {
         self.check_index(index)?;
-        match self.store.slot(index)? {
+        match self.slot(index)? {
             Slot::Special(special) => {
                 let nbytes = self.chunk_nbytes(index)?;
                 let is_chunk = nbytes.is_multiple_of(special_width(special, self.typesize()))
@@ -131,7 +131,7 @@ impl SuperChunk {
     /// As [`chunk`](Self::chunk).
     pub fn chunk_header(&self, index: usize) -> Result<Option<Header>> {
         self.check_index(index)?;
-        match self.store.slot(index)? {
+        match self.slot(index)? {
             Slot::Special(_) => Ok(None),
             Slot::Stored => self.stored_header(index).map(Some),
         }
@@ -143,7 +143,7 @@ impl SuperChunk {
     /// As [`chunk`](Self::chunk).
     pub fn chunk_special(&self, index: usize) -> Result<Option<Special>> {
         self.check_index(index)?;
-        match self.store.slot(index)? {
+        match self.slot(index)? {
             Slot::Special(special) => Ok(Some(special)),
             Slot::Stored => Ok(self.stored_header(index)?.special()),
         }
@@ -189,7 +189,7 @@ impl SuperChunk {
     pub(crate) fn examine(&self, index: usize) -> Result<()> {
         self.check_index(index)?;
         let nbytes = self.chunk_nbytes(index)?;
-        if let Slot::Special(_) = self.store.slot(index)? {
+        if let Slot::Special(_) = self.slot(index)? {
             return Ok(());
         }
         let examined = self.with_reader(|reader| {
@@ -229,7 +229,7 @@ impl SuperChunk {
 
     /// How much data a chunk holds by its own header, or why that cannot be told.
     fn own_nbytes(&self, index: usize) -> Result<u64> {
-        match self.store.slot(index).map_err(at_chunk(index))? {
+        match self.slot(index)? {
             Slot::Stored => Ok(self.stored_header(index)?.nbytes() as u64),
             Slot::Special(_) => bail!(Corrupt, "chunk {index}: it is special, and how long is not stored"),
         }
@@ -331,7 +331,7 @@ impl SuperChunk {
 
     /// Fills `out` with the data of the chunk `index` from byte `from` on.
     pub(crate) fn chunk_part(&self, index: usize, from: usize, out: &mut [u8]) -> Result<()> {
-        if let Slot::Special(special) = self.store.slot(index)? {
+        if let Slot::Special(special) = self.slot(index)? {
             fill_special(special, self.typesize(), from, out);
             return Ok(());
         }
@@ -384,7 +384,7 @@ impl SuperChunk {
     /// The bytes of the chunk `index`; `None` if nothing is stored for it.
     pub(crate) fn stored_chunk(&self, index: usize) -> Result<Option<Cow<'_, [u8]>>> {
         self.check_index(index)?;
-        match self.store.slot(index)? {
+        match self.slot(index)? {
             Slot::Special(_) => Ok(None),
             Slot::Stored => match self.store.bytes(index) {
                 Some(bytes) => Ok(Some(Cow::Borrowed(bytes))),
@@ -417,7 +417,7 @@ impl SuperChunk {
         action: impl FnOnce(&mut Parts<'_>) -> Result<T>,
     ) -> Result<T> {
         self.check_index(index)?;
-        if let Slot::Special(special) = self.store.slot(index)? {
+        if let Slot::Special(special) = self.slot(index)? {
             return action(&mut Parts::Special { special, typesize: self.typesize() });
         }
         let result = self.with_reader(|reader| {
@@ -495,6 +495,11 @@ impl SuperChunk {
             starts.push(size, run.chunks.len());
         }
         Ok(starts)
+    }
+
+    /// What is stored for the chunk `index`.
+    pub(super) fn slot(&self, index: usize) -> Result<Slot> {
+        self.store.slot(index).map_err(at_chunk(index))
     }
 
     pub(super) fn check_index(&self, index: usize) -> Result<()> {

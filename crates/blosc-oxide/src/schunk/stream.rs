@@ -142,7 +142,7 @@ impl SuperChunk {
     }
 
     fn part_with(&self, index: usize, from: usize, out: &mut [u8], reader: &mut Reader) -> Result<()> {
-        match self.store.slot(index)? {
+        match self.slot(index)? {
             Slot::Special(special) => {
                 fill_special(special, self.typesize(), from, out);
                 Ok(())
@@ -177,7 +177,7 @@ impl WantedParts<'_> {
             return Ok(None);
         }
         let chunk = self.sc.chunk_range(index)?;
-        let most = match self.sc.store.slot(index)? {
+        let most = match self.sc.slot(index)? {
             Slot::Special(_) => SPECIAL_PIECE,
             Slot::Stored => u64::MAX,
         };

@@ -1,8 +1,8 @@
 //! The simulated disk as the storage of a frame.
 
 use blosc_oxide::{
-    Directory, DirectoryReader, Durability, Frame, FrameLayout, FrameOptions, Options, Place, ReadAt, Result, Storage,
-    Threads,
+    Directory, DirectoryReader, Durability, Frame, FrameLayout, FrameOptions, Options, Place, ReadAt, Repair, Result,
+    Storage, Threads,
 };
 use std::io;
 use testkit::storage::{Disk, DiskFile, Image};
@@ -129,6 +129,14 @@ pub fn open(disk: &Disk, layout: FrameLayout) -> Result<Frame> {
     match layout {
         FrameLayout::Contiguous => Frame::open_at(OnDisk(disk.open(FILE)?), 0, options()),
         FrameLayout::Sparse => Frame::open_directory(DirectoryOnDisk(disk.clone()), options()),
+    }
+}
+
+/// Looks for what is left of a frame.
+pub fn repair(disk: &Disk, layout: FrameLayout) -> Result<Repair> {
+    match layout {
+        FrameLayout::Contiguous => Frame::repair(OnDisk(disk.open(FILE)?), options()),
+        FrameLayout::Sparse => Frame::repair_directory(DirectoryOnDisk(disk.clone()), options()),
     }
 }
 
