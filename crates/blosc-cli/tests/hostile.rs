@@ -3,7 +3,10 @@
 
 mod common;
 
-use blosc_oxide::{Chunk, Durability, Frame, FrameLayout, FrameOptions, Options, Special, fill_chunk, special_chunk};
+use blosc_oxide::{
+    ArrayOptions, Chunk, Durability, Fill, Frame, FrameLayout, FrameOptions, Limits, NdArray, Options, Special,
+    fill_chunk, special_chunk,
+};
 use common::{BLOSC, Scratch};
 use std::fs;
 use std::path::Path;
@@ -96,7 +99,7 @@ fn replace_index(path: &Path, new: &[u8]) {
 /// All commands that look at a frame, each within the limits.
 fn look(scratch: &Scratch, name: &str) {
     let facts = within_limits(scratch, &["info", name], 0);
-    assert!(facts.contains("100000000 of"), "{facts}");
+    assert!(facts.contains("chunks        100000000 of"), "{facts}");
     within_limits(scratch, &["info", "--json", name], 0);
     let verified = within_limits(scratch, &["verify", name], 0);
     assert!(verified.contains("good, 100000000 chunks"), "{verified}");
@@ -177,6 +180,18 @@ fn a_hundred_million_chunks_at_one_place_are_read_once() {
     fs::write(&path, bytes).unwrap();
     replace_index(&path, &special_chunk(Special::Zeros, 8 * CHUNKS, &Options::new(8)).unwrap());
     look(&scratch, "same.b2frame");
+}
+
+#[test]
+fn an_array_of_a_hundred_million_chunks_is_counted_too() {
+    let scratch = Scratch::new();
+    let path = scratch.join("array.b2nd");
+    let length = CHUNKS as u64 * 1000;
+    let array = ArrayOptions::new(&[length], Options::new(1)).chunks(&[1000]).blocks(&[1000]).dtype("|u1");
+    let array = array.frame(options().limits(Limits::new().max_allocation(usize::MAX)));
+    drop(NdArray::create(&path, &array, &Fill::Zeros).unwrap());
+    look(&scratch, "array.b2nd");
+    assert_eq!(within_limits(&scratch, &["d", "array.b2nd", "-", "--slice", "99999999990:"], 0), "\0".repeat(10));
 }
 
 #[test]

@@ -54,6 +54,12 @@ impl Limits {
         Ok(())
     }
 
+    /// The same for one of several allocations that are there at the same time.
+    pub(crate) fn share(mut self, allocations: usize) -> Self {
+        self.max_allocation = self.max_allocation.checked_div(allocations).unwrap_or(self.max_allocation);
+        self
+    }
+
     /// As much of `bytes` as one allocation may have.
     pub(crate) fn at_most(self, bytes: u64) -> u64 {
         bytes.min(self.max_allocation as u64)

@@ -11,7 +11,8 @@ const SIZES: [usize; 6] = [400, 1200, 800, 2000, 404, 1600];
 
 /// The data of a chunk that no other chunk has.
 fn buffer(index: usize) -> Vec<u8> {
-    (0..SIZES[index] / 4).flat_map(|item| (item * (index + 3)).to_le_bytes()[..4].to_vec()).collect()
+    let step = u32::try_from(index).unwrap() + 3;
+    (0..u32::try_from(SIZES[index] / 4).unwrap()).flat_map(|item| (item * step).to_le_bytes()).collect()
 }
 
 fn all() -> Vec<u8> {

@@ -380,7 +380,8 @@ pub(crate) fn max_packed_len(len: usize) -> usize {
 
 /// The entries of an index that is stored as `packed`, decoded block by block.
 fn decode(packed: &[u8], coding: Coding, limits: Limits) -> Result<Entries> {
-    let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits);
+    // A block is there before and after its filter, and perhaps the first one too.
+    let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits.share(3));
     let mut entries = Entries::default();
     let chunk = Chunk::parse(packed).map_err(|error| error.within("frame index"))?;
     // Parts of entries that are in one block and in the next.

@@ -146,8 +146,11 @@ impl NdArray {
         if special == Special::NaN && !matches!(self.geometry.typesize(), 4 | 8) {
             bail!(InvalidArgument, "items of {} bytes cannot be NaN", self.geometry.typesize());
         }
-        let staged = (0..self.geometry.nchunks()).map(|_| Staged::Special(special));
-        self.fill_with(staged.collect())
+        let (nchunks, size) = (self.geometry.nchunks(), self.geometry.chunk_nbytes());
+        if nchunks == 0 || size == 0 {
+            return self.fill_with(Vec::new());
+        }
+        self.sc.fill(special, nchunks.saturating_mul(size as u64), size)
     }
 
     fn fill_value(&mut self, value: &[u8]) -> Result<()> {

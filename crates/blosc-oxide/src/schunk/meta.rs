@@ -4,7 +4,7 @@ use crate::bytes::msgpack::MAX_FIXSTR;
 use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options};
 use crate::error::{Error, Result, bail};
 use crate::exec::Threads;
-use crate::filter::BitshuffleRule;
+use crate::filter::{BitshuffleRule, Pipeline};
 use crate::limits::Limits;
 
 /// How many metalayers there can be.
@@ -208,6 +208,14 @@ impl VlMetalayers {
         examined.map_err(|error| in_layer(name, error))
     }
 
+    /// Whether there is memory for the content of a chunk and for a block of it, which may be as long.
+    fn check_memory(&self, chunk: &[u8]) -> Result<()> {
+        let header = Header::parse(chunk)?;
+        let is_filtered = header.special().is_none() && !header.is_memcpyed() && header.pipeline() != Pipeline::none();
+        let scratch = if is_filtered { header.blocksize() } else { 0 };
+        self.limits.check("its content", header.nbytes().saturating_add(scratch))
+    }
+
     fn decompressor(&self) -> Decompressor {
         Decompressor::new().with_threads(Threads::serial()).with_limits(self.limits).with_bitshuffle(self.bitshuffle)
     }
@@ -233,7 +241,8 @@ impl VlMetalayers {
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(position) = self.layers.position(name) else { return Ok(None) };
         let chunk = &self.layers.0[position].1;
-        self.decompressor().decompress(chunk).map(Some).map_err(|error| in_layer(name, error))
+        let content = self.check_memory(chunk).and_then(|()| self.decompressor().decompress(chunk));
+        content.map(Some).map_err(|error| in_layer(name, error))
     }
 
     /// Adds one.
