@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 fn options() -> FrameOptions {
     // All chunks are read one by one here, and a few bytes of index can be a hundred million.
-    let limits = Limits::new().max_allocation(LIMIT).max_chunks(LIMIT as u64 / 8);
+    let limits = Limits::new().max_allocation(LIMIT).max_chunks(20_000);
     FrameOptions::new(Options::new(1).threads(Threads::serial())).limits(limits)
 }
 

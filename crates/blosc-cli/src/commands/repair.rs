@@ -56,10 +56,11 @@ impl Repair {
         output::check_free(&target, self.writing)?;
         let options = Opening::new(global).frame_options();
         // Chunks are read to examine and to copy them, and in a file, large ones not all, to find them.
-        let times = if self.file.is_dir() { 2 } else { 3 };
+        let is_sparse = self.file.metadata()?.is_dir();
+        let times = if is_sparse { 2 } else { 3 };
         let total = Some(size::of_path(&self.file).saturating_mul(times));
         let progress = Progress::start(Task { verb: "repairing", total, compressed: None }, global.shows_progress());
-        let repair = if self.file.is_dir() {
+        let repair = if is_sparse {
             Frame::repair_directory(progress.reading(FileDirectory::new(&self.file)), options)?
         } else {
             Frame::repair(progress.reading(FileStorage::open(&self.file)?), options)?
@@ -68,7 +69,7 @@ impl Repair {
         if report.nchunks == 0 {
             return Err(Failure::data("no chunk was found in it; nothing can be saved"));
         }
-        let layout = if self.file.is_dir() { FrameLayout::Sparse } else { FrameLayout::Contiguous };
+        let layout = if is_sparse { FrameLayout::Sparse } else { FrameLayout::Contiguous };
         let new = repair.frame_options().layout(layout).durability(Durability::None);
         let output = Output::to(&target, self.writing)?.like(&self.file);
         let frame = Frame::build(output.path(), new, |sc| repair.write_to(sc))?;

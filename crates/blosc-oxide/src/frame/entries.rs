@@ -31,6 +31,11 @@ impl Piece {
         }
     }
 
+    /// How many words it has that are no part of a run.
+    fn words(&self) -> usize {
+        if let Self::Words(words) = self { words.len() } else { 0 }
+    }
+
     fn word(&self, at: usize) -> Option<u64> {
         match self {
             Self::Run(word, len) => (at < *len).then_some(*word),
@@ -65,6 +70,8 @@ pub(super) struct Entries {
     pieces: Vec<Piece>,
     /// Where each piece ends.
     ends: Vec<usize>,
+    /// How many words are no part of a run.
+    words: usize,
 }
 
 impl Entries {
@@ -74,11 +81,8 @@ impl Entries {
 
     /// The memory that the words take.
     pub(super) fn memory(&self) -> usize {
-        let words = self.pieces.iter().map(|piece| if let Piece::Words(words) = piece { words.len() } else { 0 });
-        words
-            .sum::<usize>()
-            .saturating_mul(ENTRY_LEN)
-            .saturating_add(self.pieces.len().saturating_mul(size_of::<Piece>()))
+        let pieces = self.pieces.len().saturating_mul(size_of::<Piece>());
+        self.words.saturating_mul(ENTRY_LEN).saturating_add(pieces)
     }
 
     /// The piece that has the word `index`, and where that is in it.
@@ -138,6 +142,7 @@ impl Entries {
                 Some(Piece::Words(words)) if words.len() < PIECE => {
                     let room = PIECE.saturating_sub(words.len()).min(left);
                     words.extend(std::iter::repeat_n(word, room));
+                    self.words = self.words.saturating_add(room);
                     room
                 }
                 _ if left >= PIECE => {
@@ -167,6 +172,7 @@ impl Entries {
             return;
         }
         let len = words.len();
+        self.words = self.words.saturating_sub(len);
         self.pieces.pop();
         self.ends.pop();
         match self.pieces.last_mut() {
@@ -207,6 +213,7 @@ impl Entries {
         let new = before.into_iter().chain(middle.pieces).chain(after);
         self.pieces.splice(replaced, new.filter(|piece| piece.len() > 0));
         self.count_from(first);
+        self.words = self.pieces.iter().map(Piece::words).sum();
     }
 
     /// The same where only one piece of words is concerned, which does not get much longer; whether that is so.
@@ -219,6 +226,7 @@ impl Entries {
             return false;
         }
         words.splice(at..end, new.words(0));
+        self.words = self.words.saturating_add(new.len()).saturating_sub(range.len());
         if range.len() != new.len() {
             self.count_from(piece);
         }
@@ -278,6 +286,7 @@ mod tests {
 
     fn check(entries: &Entries, model: &[u64]) {
         assert_eq!(entries.len(), model.len());
+        assert_eq!(entries.words, entries.pieces.iter().map(Piece::words).sum::<usize>());
         assert!(entries.words(0).eq(model.iter().copied()));
         assert_eq!(entries.get(model.len()), None);
         let mut all = Vec::new();

@@ -114,6 +114,7 @@ impl SuperChunk {
         };
         self.insert_specials(self.nchunks(), special, count)?;
         self.changed(nbytes);
+        self.starts = OnceLock::new();
         Ok(())
     }
 
