@@ -276,8 +276,20 @@ fn what_a_killed_process_has_not_committed_takes_no_space_after_the_next_change(
     (0..4).for_each(|seed| killed.append(&noise(seed, 600 << 10)).unwrap());
     std::mem::forget(killed);
     assert!(len_of(&disk.image()) > len_of(&start) + (1 << 20));
+    let filled = disk.image().digest();
     let mut frame = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+    assert_eq!(disk.image().digest(), filled, "it may not be dead: opening the frame takes nothing from others");
     frame.append(&noise(9, CHUNK)).unwrap();
     frame.commit().unwrap();
     assert!(len_of(&disk.image()) < len_of(&start) + 4 * CHUNK, "{} bytes", len_of(&disk.image()));
+}
+
+#[test]
+fn what_is_given_up_takes_no_space() {
+    let disk = CONTIGUOUS.disk();
+    let before = len_of(&disk.image());
+    let mut frame = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+    (0..4).for_each(|seed| frame.append(&noise(seed, 600 << 10)).unwrap());
+    frame.rollback().unwrap();
+    assert!(len_of(&disk.image()) <= before);
 }

@@ -198,7 +198,7 @@ impl Contiguous {
     }
 
     /// Puts the header back that was found torn, and cuts off a footer that would undo what other programs do to
-    /// metalayers, or what somebody has written and never committed. Takes over what the footer knows of the frame.
+    /// metalayers. Takes over what the footer knows of the frame.
     fn heal(&mut self, is_torn: bool) -> Result<()> {
         let footer = footer::read(self.access.as_read(), self.base, self.settings.limits);
         if is_torn {
@@ -206,7 +206,7 @@ impl Contiguous {
             self.storage()?.write_at(base, &header)?;
             self.sync()?;
         }
-        let Some(footer) = footer else { return self.cut_uncommitted() };
+        let Some(footer) = footer else { return Ok(()) };
         if self.header.starts_with(&footer.new) {
             let place = footer.start..footer.start + Footer::len(footer.new.len()) as u64;
             self.places.believe(&footer.vacancies, self.header.len() as u64, place);
@@ -214,11 +214,15 @@ impl Contiguous {
         if footer.new.len() > FIXED_LEN { self.cut(footer.start) } else { Ok(()) }
     }
 
-    /// Reclaims the space of what lies behind the frame and was never committed. Where there are no chunks, deleted ones
-    /// may lie there that others are reading.
+    /// Reclaims the space of what lies behind the frame and was never committed, by somebody who was killed or has given
+    /// it up. A footer stays; so does everything where there are no chunks, because deleted ones may lie there that others
+    /// are reading. Opening a frame does not do this: where there are no locks, somebody may be about to commit.
     fn cut_uncommitted(&mut self) -> Result<()> {
         let end = self.places.live.end;
-        if self.index.len() > 0 && self.limit > end { self.cut(end) } else { Ok(()) }
+        if self.index.len() == 0 || self.limit <= end || !self.places.footer.is_empty() {
+            return Ok(());
+        }
+        self.guarded(|store| store.cut(end))
     }
 
     /// Whether header, index and trailer are still those that were committed or found here last.
@@ -232,7 +236,8 @@ impl Contiguous {
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
         let is_current = self.is_current()?;
         if is_current && self.access.as_read().len()? == self.base + self.limit {
-            return self.heal_if_alone().map(|()| None);
+            self.heal_if_alone()?;
+            return self.cut_uncommitted().map(|()| None);
         }
         if has_changes && !is_current {
             bail!(Conflict, "{CHANGED_MEANWHILE}");
@@ -240,6 +245,7 @@ impl Contiguous {
         // Somebody may also have written something behind the frame, and have given it up.
         let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
         let state = self.become_opened(opened)?;
+        self.cut_uncommitted()?;
         Ok((!is_current).then_some(state))
     }
 
@@ -443,7 +449,11 @@ impl ChunkStore for Contiguous {
         // Should this fail, the changes are still there, and must not be committed.
         self.is_poisoned = true;
         let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
-        self.become_opened(opened)
+        let state = self.become_opened(opened)?;
+        if self.right.is_some() {
+            self.cut_uncommitted()?;
+        }
+        Ok(state)
     }
 
     fn reload(&mut self) -> Result<Option<State>> {
