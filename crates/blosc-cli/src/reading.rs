@@ -88,8 +88,12 @@ impl From<Examined> for Plain {
 /// The array whose pickle the data of a chunk is, and its items; `None` if it is none.
 pub(crate) fn unpickled(source: &Source) -> Result<Option<(NumpyArray, Vec<u8>)>> {
     let Source::Chunk(chunk) = source else { return Ok(None) };
-    // Most data is told from a pickle by its first byte.
-    if chunk.header.is_lazy() || chunk.header.nbytes() == 0 || chunk.bytes(0..1)? != [python::PICKLE_START] {
+    // Most data is told from a pickle by its first and last byte.
+    let end = chunk.header.nbytes() as u64;
+    if chunk.header.is_lazy() || end == 0 || chunk.bytes(0..1)? != [python::PICKLE_START] {
+        return Ok(None);
+    }
+    if chunk.bytes(end - 1..end)? != [python::PICKLE_END] {
         return Ok(None);
     }
     let mut data = chunk.decompress()?;

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::frame;
 use crate::packed;
 use crate::storage::{FileStorage, ReadAt};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// A container that this crate reads, as it is recognised by its content.
@@ -54,8 +55,12 @@ impl Container {
     /// `Io` if it cannot be read.
     pub fn at(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let path = path.as_ref();
-        if path.is_dir() {
-            return Ok(path.join(frame::INDEX_NAME).is_file().then_some(Self::SparseFrame));
+        if std::fs::metadata(path)?.is_dir() {
+            return match std::fs::metadata(path.join(frame::INDEX_NAME)) {
+                Ok(index) => Ok(index.is_file().then_some(Self::SparseFrame)),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error.into()),
+            };
         }
         Self::of(&FileStorage::open(path)?, 0)
     }

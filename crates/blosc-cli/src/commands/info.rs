@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// What an object of the list of chunks takes in memory, about.
 const CHUNK_OBJECT: usize = 1 << 10;
+/// The longest pickle that is looked into.
+const MAX_PICKLE: usize = 64 << 20;
 
 /// Tell what files are: format, sizes, codec, filters, metadata.
 #[derive(Debug, Args)]
@@ -65,8 +67,9 @@ impl Info {
         let source = opening.open(path)?;
         let behind = if let Source::Chunk(chunk) = &source { chunk.behind } else { 0 };
         let missing = source.check_has_data().err().map(|error| error.to_string());
-        // What a damaged chunk holds cannot be told; that it is damaged, others tell.
-        let pickled = unpickled(&source).ok().flatten();
+        // What a damaged chunk holds cannot be told; that it is damaged, others tell. A look takes little memory and time.
+        let is_small = matches!(&source, Source::Chunk(chunk) if chunk.header.nbytes() <= MAX_PICKLE);
+        let pickled = if is_small { unpickled(&source).ok().flatten() } else { None };
         let (mut facts, examined) = Facts::of(source).in_data(&place)?;
         if let Some((array, _)) = &pickled {
             facts.take_numpy(array);

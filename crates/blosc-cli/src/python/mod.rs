@@ -6,5 +6,5 @@ mod pickle;
 mod tensor;
 
 pub(crate) use object::check_has_data;
-pub(crate) use pickle::{PICKLE_START, pickled_array};
+pub(crate) use pickle::{PICKLE_END, PICKLE_START, pickled_array};
 pub(crate) use tensor::{TENSOR_LAYER, described_tensor};

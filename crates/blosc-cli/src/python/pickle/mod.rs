@@ -17,6 +17,8 @@ use std::ops::Range;
 
 /// The instruction that names the protocol, with which all pickles of Python 2 and 3 start.
 pub(crate) const PICKLE_START: u8 = 0x80;
+/// The instruction that ends a pickle.
+pub(crate) const PICKLE_END: u8 = b'.';
 /// An array takes some dozens of instructions, and as many for each field of its items.
 const MAX_INSTRUCTIONS: usize = 100_000;
 /// Fields can be this deep inside each other.
@@ -27,7 +29,7 @@ const MAX_DEPTH: usize = 64;
 /// # Errors
 /// `Unsupported` if it is a pickle of something else, with the name of what that is; `Corrupt` if it is damaged.
 pub(crate) fn pickled_array(data: &[u8]) -> Result<Option<(NumpyArray, Range<usize>)>> {
-    if !matches!(data, [PICKLE_START, 2..=5, .., b'.']) {
+    if !matches!(data, [PICKLE_START, 2..=5, .., PICKLE_END]) {
         return Ok(None);
     }
     let mut machine = Machine { data, at: 2, ..Machine::default() };
@@ -87,7 +89,7 @@ impl Machine<'_> {
     fn run(&mut self) -> Result<Place> {
         for _ in 0..MAX_INSTRUCTIONS {
             let [code] = self.take(1)?;
-            if code == b'.' {
+            if code == PICKLE_END {
                 let top = self.pop()?;
                 return if self.at == self.data.len() {
                     Ok(top)
