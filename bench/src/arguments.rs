@@ -16,14 +16,15 @@ compare    measures blosc-oxide and the C libraries side by side, on real data
   --quick      fewer rows and shorter samples: less than a minute
   --peer PATH  C-Blosc2; else the variable BLOSC2_LIBRARY names it, else it is what `install` has installed
   --peer1 PATH C-Blosc 1.21; else the variable BLOSC1_LIBRARY names it, else it is what `install` has installed
-  --only AREA  one of filters, chunks, blosc1, dependent, items, frames, arrays
+  --only AREA  one of filters, instructions, chunks, blosc1, dependent, items, frames, arrays
   --match WORD only rows whose name has this word: a codec, a level, a filter, a data set, `64KiB`, `1T`
   --json FILE  writes all rows as JSON
   --html FILE  writes one page with plots
   --markdown FILE  puts the tables into a file that has their places marked, such as bench/README.md
 growth     measures time and memory of what is done to frames of 10, 100 and so on up to COUNT chunks (10,000,000 unless
            told; DIR, the directory for temporary files unless told, needs 8 GB for them)
-install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/
+install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
+           of C-Blosc2 for each instruction set
 guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
            counts down";
 

@@ -7,6 +7,7 @@
 )]
 
 mod arguments;
+mod capped;
 mod data;
 mod dependent;
 mod grid;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
         Command::GrowthStep { operation, nchunks, directory } => growth::step(&operation, nchunks, &directory),
         Command::Guard { update } => guard::check(update),
         Command::Operation(name) => guard::run(&name),
-        Command::Install => install::install(),
+        Command::Install => install(),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -46,6 +47,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn install() -> Result<(), String> {
+    install::install()?;
+    for library in capped::install()? {
+        println!("{}", library.display());
+    }
+    Ok(())
 }
 
 fn missing(path: &Path, problem: &libloading::Error) -> String {

@@ -1,11 +1,14 @@
 //! Which rows are measured.
 
 use crate::arguments::Arguments;
+use crate::capped::Capped;
 use crate::data::{DataSet, formula, real};
 use crate::grid::{self, Case};
 use crate::peer::{Blosc1, Peer};
+use crate::rows::instructions::Theirs;
 use crate::rows::{self, Row};
 use crate::{dependent, measure};
+use blosc_kernels::isa::Isa;
 use blosc_oxide::{Codec, Format};
 
 /// Where rows go, as soon as they are there.
@@ -26,6 +29,9 @@ pub(crate) fn run(
     let add: Add<'_> = &mut add;
     if arguments.wants("filters") {
         filters(peer, arguments, add);
+    }
+    if arguments.wants("instructions") {
+        instructions(peer, arguments, add);
     }
     if arguments.wants("chunks") {
         chunks(peer, arguments, add)?;
@@ -62,6 +68,32 @@ fn filters(peer: &Peer, arguments: &Arguments, add: Add<'_>) {
             for &len in lens {
                 if arguments.matches(&[name]) {
                     add(rows::filters::row(peer, arguments.effort, name, typesize, len));
+                }
+            }
+        }
+    }
+}
+
+/// Each instruction set against C-Blosc2 built for the same one; against the whole library for the best, which it finds itself.
+fn instructions(peer: &Peer, arguments: &Arguments, add: Add<'_>) {
+    for isa in [Isa::Sse2, Isa::Avx2].into_iter().filter(|isa| isa.is_available()) {
+        if let Some(capped) = Capped::load(isa.name()) {
+            let theirs = |name: &str, typesize, src: &[u8], dst: &mut [u8]| capped.run(name, typesize, src, dst);
+            on_instructions(isa, &theirs, arguments, add);
+        }
+    }
+    if Isa::Avx512.is_available() {
+        let theirs = |name: &str, typesize, src: &[u8], dst: &mut [u8]| peer.filter(name, typesize, src, dst);
+        on_instructions(Isa::Avx512, &theirs, arguments, add);
+    }
+}
+
+fn on_instructions(isa: Isa, theirs: Theirs<'_>, arguments: &Arguments, add: Add<'_>) {
+    for name in rows::filters::NAMES {
+        for typesize in [2, 4, 8, 16] {
+            for len in [32 << 10, 256 << 10] {
+                if arguments.matches(&[name, isa.name()]) {
+                    add(rows::instructions::row(theirs, arguments.effort, isa, name, typesize, len));
                 }
             }
         }

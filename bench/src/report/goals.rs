@@ -92,6 +92,11 @@ fn filter(row: &Row, name: &str, typesizes: &[&str]) -> bool {
     row.area == "filter" && has(row, name) && row.name.split(' ').nth(1).is_some_and(|size| typesizes.contains(&size))
 }
 
+/// A filter on one instruction set.
+fn on(row: &Row, isa: &str, name: &str) -> bool {
+    row.area == "instructions" && has(row, isa) && has(row, name)
+}
+
 const COMMON: [&str; 4] = ["2", "4", "8", "16"];
 const ODD: [&str; 3] = ["1", "3", "12"];
 const UP_TO_16: [&str; 7] = ["1", "2", "3", "4", "8", "12", "16"];
@@ -231,6 +236,20 @@ pub(crate) const GOALS: &[Goal] = &[
         mean: 1.8,
         worst: 1.0,
         is_of: |row| filter(row, "bitunshuffle", &UP_TO_16),
+    },
+    Goal { what: "shuffle, SSE2 on both sides", mean: 1.0, worst: 0.9, is_of: |row| on(row, "sse2", "shuffle") },
+    Goal {
+        what: "inverse shuffle, SSE2 on both sides",
+        mean: 1.0,
+        worst: 0.9,
+        is_of: |row| on(row, "sse2", "unshuffle"),
+    },
+    Goal { what: "shuffle, AVX2 on both sides", mean: 1.0, worst: 0.9, is_of: |row| on(row, "avx2", "shuffle") },
+    Goal {
+        what: "inverse shuffle, AVX2 on both sides",
+        mean: 1.0,
+        worst: 0.9,
+        is_of: |row| on(row, "avx2", "unshuffle"),
     },
     Goal {
         what: "buffers of 4 KiB, compress: blosclz",

@@ -4,6 +4,7 @@ pub(crate) mod arrays;
 pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
+pub(crate) mod instructions;
 pub(crate) mod items;
 
 use crate::measure::Pair;
