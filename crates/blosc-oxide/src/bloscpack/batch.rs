@@ -1,7 +1,7 @@
 //! Many chunks at once, but never more than a bounded number of them in memory.
 
 use crate::error::{Error, Result};
-use crate::exec::{Threads, lock};
+use crate::exec::{Threads, lock, tick};
 use std::sync::Mutex;
 
 /// How many plain bytes are under way at the most, unless one chunk alone has more.
@@ -63,6 +63,7 @@ pub(super) fn run<W: Send, T: Send>(
         let Some(state) = workers.get(worker) else { return };
         let mut state = lock(state);
         loop {
+            tick();
             if lock(&failure).is_some() {
                 return;
             }

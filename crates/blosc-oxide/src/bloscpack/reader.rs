@@ -23,7 +23,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// All threads of rayon's current pool, and the default limits.
+    /// As many threads as there are, and the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -7,7 +7,7 @@ use super::special;
 use super::view::Chunk;
 use crate::codec::{Codec, CodecContext, CodecPlugin, DecodeDict, DecodeState, Decoding, missing};
 use crate::error::{Error, Result, bail};
-use crate::exec::{Threads, fill_parts, lock, part_len};
+use crate::exec::{Threads, fill_parts, lock, part_len, tick};
 use crate::filter::{BitshuffleRule, BlockPlace, Element, Stages};
 use crate::limits::Limits;
 use blosc_kernels::copy::copy;
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Scratch {
 }
 
 impl Decompressor {
-    /// One that works on all threads of rayon's current pool, within the default limits, without plug-ins.
+    /// One that works on as many threads as there are, within the default limits, without plug-ins.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -217,6 +217,7 @@ impl Decompressor {
         threads.run(count, &|worker| {
             let mut scratch = lock(&workers[worker]);
             loop {
+                tick();
                 // From both ends: whoever decodes to the same memory again finds most of it in the cache that has it.
                 let end = if worker.is_multiple_of(2) { End::Front } else { End::Back };
                 let part = lock(&queue).next(end, part_len, wanted);
@@ -534,6 +535,7 @@ impl<'d> BlockDecoder<'d> {
         threads.run(workers.len(), &|worker| {
             let mut scratch = lock(&workers[worker]);
             loop {
+                tick();
                 let job = lock(&jobs).next();
                 let Some((index, (part, stream))) = job else { return };
                 let decoded = stream.and_then(|stream| decode_stream(stream, part, &mut scratch.codec, &self.how));

@@ -52,7 +52,7 @@ enum Era {
 /// | split | see [`SplitMode`] | `ForwardCompat` |
 /// | dict | with lz4, lz4hc and zstd | off |
 /// | format | see [`Format`] | `Blosc2` |
-/// | threads | see [`Threads`] | all of rayon's current pool |
+/// | threads | see [`Threads`] | as many as there are |
 ///
 /// ```
 /// use blosc_oxide::{Codec, Filter, Options};

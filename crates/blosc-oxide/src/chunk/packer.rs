@@ -6,7 +6,7 @@ use super::encode::{Layout, SIZE_LEN, Scratch, own, put_size, stored};
 use super::reuse::Reuse;
 use crate::codec::{Codec, EncodeState, Encoding};
 use crate::error::{Error, Result};
-use crate::exec::{Threads, lock, part_len};
+use crate::exec::{Threads, lock, part_len, tick};
 use crate::filter::{BlockPlace, Stages};
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::repeated_byte;
@@ -296,6 +296,7 @@ fn side_by_side(
         let mut slot = lock(&assembly).slot();
         let _alarm = Alarm { next: &next, nparts };
         loop {
+            tick();
             let part = next.fetch_add(1, Ordering::Relaxed);
             if part >= nparts {
                 break;

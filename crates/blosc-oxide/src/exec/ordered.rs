@@ -1,8 +1,7 @@
 //! A row of jobs that several workers do at once, and whose results come out in the order of the jobs.
 
-use super::{Threads, lock};
+use super::{Threads, lock, tick};
 use crate::error::{Error, Result, error};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -27,34 +26,6 @@ pub(crate) fn ordered<J, T: Send>(
     };
     threads.run(workers, &|worker| row.run(worker, 2 * workers, &work));
     row.results.into_inner().unwrap_or_else(PoisonError::into_inner).failure.map_or(Ok(()), |(_, error)| Err(error))
-}
-
-thread_local! {
-    /// How many rows this thread is a worker of.
-    static ROWS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Whether this thread is a worker of a row. A thread of a pool that waits for others does what it finds meanwhile, and that
-/// may be a worker of the same row: one that wants a lock which is held further down on the same stack.
-#[cfg(feature = "threads")]
-pub(super) fn is_worker() -> bool {
-    ROWS.get() > 0
-}
-
-/// A thread's being a worker of a row.
-struct Working;
-
-impl Working {
-    fn start() -> Self {
-        ROWS.set(ROWS.get() + 1);
-        Self
-    }
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        ROWS.set(ROWS.get() - 1);
-    }
 }
 
 struct Row<N, T, P> {
@@ -117,8 +88,8 @@ impl<N, T, P> Drop for Alarm<'_, N, T, P> {
 impl<J, T, N: FnMut() -> Result<Option<J>>, P: FnMut(T) -> Result<()>> Row<N, T, P> {
     fn run(&self, worker: usize, window: usize, work: &impl Fn(usize, J) -> Result<T>) {
         let _alarm = Alarm(self);
-        let _working = Working::start();
         while let Some((index, job)) = self.take(window) {
+            tick();
             let result = work(worker, job);
             self.hand_over(index, result);
         }
@@ -285,50 +256,29 @@ mod tests {
         }
     }
 
-    /// A source that waited for another thread of the pool, while it held what jobs come from, was given the next worker of
-    /// its own row to do meanwhile: which waits for the same.
+    /// Both the source and the work of a row share work themselves, in the pool whose threads are the workers of the row.
     #[cfg(feature = "threads")]
     #[test]
-    fn a_source_of_jobs_may_use_the_pool_that_it_runs_on() {
-        use std::sync::atomic::{AtomicBool, Ordering};
-        use std::time::{Duration, Instant};
-        static IS_BUSY: AtomicBool = AtomicBool::new(true);
-        let wait_for = |flag: &AtomicBool, value: bool| {
-            let start = Instant::now();
-            while flag.load(Ordering::SeqCst) != value && start.elapsed() < Duration::from_millis(200) {
-                std::thread::yield_now();
-            }
-        };
+    fn sources_and_jobs_may_use_the_pool_that_they_run_on() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let spare = rayon::current_num_threads() - 1;
-        // All threads of the pool but one are busy until one of them asks for a job.
-        (0..spare).for_each(|_| rayon::spawn(move || wait_for(&IS_BUSY, false)));
         std::thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             let threads = Threads::at_most(0);
-            let mut jobs = 0..20;
+            let share = || threads.run(threads.workers(8, usize::MAX), &|_| std::thread::yield_now());
+            let mut jobs = 0..200;
             let next = || {
-                if rayon::current_thread_index().is_some() {
-                    IS_BUSY.store(false, Ordering::SeqCst);
-                    let has_begun = AtomicBool::new(false);
-                    threads.run(threads.workers(2, 8 << 20), &|worker| {
-                        if worker == 0 {
-                            wait_for(&has_begun, true);
-                        } else {
-                            has_begun.store(true, Ordering::SeqCst);
-                            std::thread::sleep(Duration::from_millis(50));
-                        }
-                    });
-                }
+                share();
+                rayon::join(std::thread::yield_now, share);
                 Ok(jobs.next())
             };
-            let work = |_, job| {
-                std::thread::sleep(Duration::from_millis(20));
+            let work = |_, job: usize| {
+                rayon::join(share, std::thread::yield_now);
                 Ok(job)
             };
-            let result = ordered(&threads, 2 + spare, next, work, |_: usize| Ok(()));
+            let result = pool.install(|| ordered(&threads, 3, next, work, |_: usize| Ok(())));
             sender.send(result.is_ok()).unwrap();
         });
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(true));
+        assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));
     }
 
     #[test]

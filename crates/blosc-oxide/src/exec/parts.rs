@@ -1,6 +1,6 @@
 //! Memory that is filled by several threads, where there is enough of it for that.
 
-use super::{Threads, lock};
+use super::{Threads, lock, tick};
 use std::sync::Mutex;
 
 /// One thread does not use all of the memory's speed; but below this, much of it is in a cache that threads share, and a
@@ -19,6 +19,7 @@ pub(crate) fn fill_parts(threads: &Threads, out: &mut [u8], fill: impl Fn(usize,
     let parts = Mutex::new(out.chunks_mut(PART).enumerate());
     threads.run(workers, &|worker| {
         loop {
+            tick();
             // From both ends: whoever fills the same memory again finds most of it in the cache that has it.
             let part = if worker.is_multiple_of(2) { lock(&parts).next() } else { lock(&parts).next_back() };
             let Some((index, part)) = part else { return };

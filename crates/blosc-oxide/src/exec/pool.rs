@@ -1,97 +1,152 @@
-//! Workers on rayon's current pool, the caller being one of them.
+//! Workers on the threads of the rayon pool that the caller is in, or on those of our own; the
+//! caller is one of them.
 
-use super::ordered;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use blosc_threads::{Helpers, Invitation, Pool, is_forked, share};
+use std::cell::RefCell;
+use std::sync::Arc;
 
-/// How long a thread waits awake: about twice as long as it takes to be woken up.
-const LONGEST_SPIN: Duration = Duration::from_micros(60);
+/// How many invitations of a thread may lie about for each helper that it asks for.
+const UNREAD: usize = 4;
 
-/// The process whose global rayon pool has been used: the threads of that pool do not exist in a forked child.
-static POOL_OWNER: AtomicU32 = AtomicU32::new(0);
-
-/// How many threads the current pool has; 1 when its threads are gone after a `fork()`, and on a thread of the pool that must
-/// not wait for others.
+/// How many threads there are, the caller's among them.
 pub(super) fn threads() -> usize {
-    let inside_a_pool = rayon::current_thread_index().is_some();
-    if inside_a_pool && ordered::is_worker() {
-        return 1;
-    }
-    if inside_a_pool || owns_global_pool() { rayon::current_num_threads() } else { 1 }
+    if is_in_rayon_pool() { rayon::current_num_threads() } else { Pool::of_process().threads() }
 }
 
-/// Whether the global pool was, or may now be, started by this very process.
-fn owns_global_pool() -> bool {
-    let me = std::process::id();
-    match POOL_OWNER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => true,
-        Err(owner) => owner == me,
-    }
-}
-
-/// Runs worker 0 on the calling thread while the pool runs the others.
+/// Runs worker 0 on the calling thread, and others if there are threads for them in time.
 pub(super) fn run(workers: usize, job: &(dyn Fn(usize) + Sync)) {
-    let running = AtomicUsize::new(workers - 1);
-    rayon::in_place_scope(|scope| {
-        for worker in 1..workers {
-            let running = &running;
-            scope.spawn(move |_| {
-                job(worker);
-                running.fetch_sub(1, Ordering::Release);
+    if is_in_rayon_pool() { share(&RayonPool, workers - 1, job) } else { Pool::of_process().share(workers - 1, job) }
+}
+
+/// Whether this thread belongs to a rayon pool, and the others of that pool have not been lost in a
+/// fork.
+fn is_in_rayon_pool() -> bool {
+    rayon::current_thread_index().is_some() && !is_forked()
+}
+
+/// The threads of the pool that the caller is in.
+struct RayonPool;
+
+impl Helpers for RayonPool {
+    /// What is given to rayon cannot be taken back. If all threads of the pool are busy for long,
+    /// invitations to sessions that are over lie about: no more than a few, or a long job that
+    /// calls us a million times would fill the memory with them.
+    fn ask(&'static self, count: usize, invitation: &Invitation) {
+        let marker = INVITED.with_borrow(Arc::clone);
+        let unread = Arc::strong_count(&marker) - 2;
+        for _ in unread.min(UNREAD * count)..(UNREAD * count).min(unread + count) {
+            let (invitation, marker) = (invitation.clone(), Arc::clone(&marker));
+            rayon::spawn(move || {
+                drop(marker);
+                invitation.accept();
             });
         }
-        job(0);
-        // A thread of the pool has something better to do: run what nobody has taken.
-        if rayon::current_thread_index().is_none() {
-            wait_briefly(&running);
-        }
-    });
+    }
 }
 
-/// Waits for others, but not for long: mostly they are about to end, and being woken up takes longer than that. Whoever is not
-/// done by then is waited for asleep.
-fn wait_briefly(running: &AtomicUsize) {
-    let mut start = None;
-    while running.load(Ordering::Acquire) > 0 {
-        std::thread::yield_now();
-        if start.get_or_insert_with(Instant::now).elapsed() > LONGEST_SPIN {
-            return;
-        }
-    }
+thread_local! {
+    /// Has a clone in every invitation of this thread that nobody has read.
+    static INVITED: RefCell<Arc<()>> = RefCell::default();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blosc_threads::tick;
+    use std::panic::AssertUnwindSafe;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::time::{Duration, Instant};
 
-    /// Runs two workers that take `work`, `count` times, and returns how long that takes.
-    fn time_of_pairs(count: u32, work: Duration) -> Duration {
-        let start = Instant::now();
-        for _ in 0..count {
-            run(2, &|_| {
-                let start = Instant::now();
-                while start.elapsed() < work {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        start.elapsed()
+    fn rayon_pool(threads: usize) -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+    }
+
+    /// Runs `workers` that take `steps` of `work` each, and returns which of them took how many.
+    fn take_steps(workers: usize, steps: usize, work: impl Fn() + Sync) -> Vec<usize> {
+        let next = AtomicUsize::new(0);
+        let taken: Vec<AtomicUsize> = (0..workers).map(|_| AtomicUsize::new(0)).collect();
+        run(workers, &|worker| {
+            while next.fetch_add(1, Ordering::Relaxed) < steps {
+                tick();
+                work();
+                taken[worker].fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        taken.into_iter().map(AtomicUsize::into_inner).collect()
+    }
+
+    fn pause() {
+        std::thread::sleep(Duration::from_millis(5));
     }
 
     #[test]
-    fn threads_of_a_pool_do_not_wait_for_what_they_could_run_themselves() {
-        // One thread: nobody takes its second job but itself.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let count = 1000;
-        let elapsed = pool.install(|| time_of_pairs(count, Duration::ZERO));
-        assert!(elapsed < LONGEST_SPIN * count / 2, "{elapsed:?}");
+    fn a_rayon_pool_whose_only_other_thread_is_stuck_does_not_delay_the_caller() {
+        let pool = rayon_pool(2);
+        let (release, stuck) = mpsc::channel::<()>();
+        let (sender, done) = mpsc::channel();
+        pool.spawn(move || assert!(stuck.recv().is_err()));
+        pool.spawn(move || sender.send(take_steps(2, 100, || {})).unwrap());
+        assert_eq!(done.recv_timeout(Duration::from_secs(60)), Ok(vec![100, 0]));
+        drop(release);
+    }
+
+    #[test]
+    fn threads_of_the_callers_pool_help() {
+        let taken = rayon_pool(3).install(|| take_steps(3, 40, pause));
+        assert_eq!(taken.iter().sum::<usize>(), 40);
+        assert!(taken.iter().all(|&count| count > 0), "{taken:?}");
+    }
+
+    #[test]
+    fn a_job_that_waits_in_its_pool_is_not_given_another_worker_of_the_same_job() {
+        // A thread that waits in `join` does what it finds, which is the invitation that it has
+        // sent itself.
+        let pool = rayon_pool(1);
+        let taken = pool.install(|| {
+            take_steps(2, 10, || {
+                rayon::join(|| (), || ());
+            })
+        });
+        assert_eq!(taken, [10, 0]);
+    }
+
+    #[test]
+    fn invitations_that_nobody_reads_do_not_add_up() {
+        let pool = rayon_pool(1);
+        let unread = pool.install(|| {
+            (0..1000).for_each(|_| drop(take_steps(2, 1, || {})));
+            INVITED.with_borrow(Arc::strong_count) - 1
+        });
+        assert!(unread <= UNREAD, "{unread}");
     }
 
     #[test]
     fn a_panic_of_any_worker_is_passed_on() {
-        for worker in [0, 1] {
-            let panic = std::panic::catch_unwind(|| run(2, &|number| assert!(number != worker, "as planned")));
-            assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"as planned"), "worker {worker}");
+        for pool in [None, Some(rayon_pool(2))] {
+            for panicking in [0, 1] {
+                let job = || {
+                    let has_joined = AtomicUsize::new(0);
+                    let start = Instant::now();
+                    run(2, &|worker| {
+                        has_joined.fetch_max(worker, Ordering::Relaxed);
+                        assert!(worker != panicking, "as planned");
+                        // The helper is given time to join.
+                        while worker == 0 && has_joined.load(Ordering::Relaxed) == 0 && start.elapsed().as_secs() < 20 {
+                            tick();
+                            std::thread::yield_now();
+                        }
+                    });
+                };
+                let panic = std::panic::catch_unwind(AssertUnwindSafe(|| match &pool {
+                    Some(pool) => pool.install(job),
+                    None => job(),
+                }));
+                let has_helpers = pool.is_some() || Pool::of_process().threads() > 1;
+                if panicking == 0 || has_helpers {
+                    assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"as planned"), "worker {panicking}");
+                }
+            }
         }
     }
 }

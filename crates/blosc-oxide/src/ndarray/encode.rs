@@ -4,7 +4,7 @@ use super::array::NdArray;
 use super::geometry::Geometry;
 use crate::chunk::{Chunk, Compressor, Options, room};
 use crate::error::{Result, error};
-use crate::exec::{Threads, lock};
+use crate::exec::{Threads, lock, tick};
 use crate::schunk::Staged;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -164,6 +164,7 @@ impl NdArray {
             let run = || -> Result<()> {
                 let mut encoder = self.encoder(true)?;
                 loop {
+                    tick();
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= numbers.end {
                         lock(&self.encoders).push(encoder);

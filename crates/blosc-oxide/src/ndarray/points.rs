@@ -5,7 +5,7 @@ use super::copy::size;
 use super::encode::{Filled, ranges_of};
 use super::geometry::Geometry;
 use crate::error::{Result, bail, error};
-use crate::exec::lock;
+use crate::exec::{lock, tick};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -158,6 +158,7 @@ impl NdArray {
         threads.run(workers, &|_| {
             let mut block = Vec::new();
             loop {
+                tick();
                 let Some((points, out)) = lock(&jobs).next() else { return };
                 if let Err(error) = self.read_points_of_chunk(points, out, &mut block) {
                     *lock(&jobs) = Vec::new().into_iter();

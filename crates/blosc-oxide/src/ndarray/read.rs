@@ -5,7 +5,7 @@ use super::copy::{Dims, c_strides, size};
 use super::pick::{AxisBlock, AxisPick, Pick};
 use super::selection::{Part, Parts, Selection, advance, checked, each_box};
 use crate::error::{Result, bail, error};
-use crate::exec::lock;
+use crate::exec::{lock, tick};
 use crate::schunk::Parts as ChunkParts;
 use blosc_kernels::boxes::{BoxMut, Source};
 use std::ops::Range;
@@ -127,6 +127,7 @@ impl NdArray {
         threads.run(workers, &|_| {
             let mut worker = Worker { array: self, selection, strides: &strides, block: Vec::new() };
             loop {
+                tick();
                 let Some(part) = lock(&parts).next() else { return };
                 if let Err(error) = worker.read(part) {
                     lock(&parts).stop();

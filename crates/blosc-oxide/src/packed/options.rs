@@ -31,7 +31,7 @@ pub enum PackedRelease {
 /// | filters | `Delta`, then `Shuffle` or `BitShuffle` | `Shuffle` |
 /// | reference | any data, with `Delta` only | the first buffer |
 /// | release | see [`PackedRelease`] | `Alpha4` |
-/// | threads | see [`Threads`] | all of rayon's current pool |
+/// | threads | see [`Threads`] | as many as there are |
 ///
 /// ```
 /// use blosc_oxide::{Codec, Filter, PackedOptions};
