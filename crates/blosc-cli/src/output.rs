@@ -5,7 +5,7 @@ use crate::changing::LOCK_NAME;
 use crate::failure::{At, Failure, Outcome};
 use crate::format;
 use crate::input;
-use crate::placement::{self, Misplaced};
+use crate::placement::{self, Misplaced, Names, Placed};
 use crate::signals;
 use clap::Args;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -145,37 +145,43 @@ impl Output {
         if self.writing.is_synced() {
             placement::sync(&self.temporary).at_path(target)?;
         }
-        self.place(target)?;
-        if self.writing.is_synced() {
-            placement::sync_directory(placement::parent(target)).at_path(target)?;
-        }
-        Ok(())
+        self.place(target)
     }
 
     /// The same for a link, which has neither permissions nor content.
     pub(crate) fn finish_link(mut self) -> Outcome {
         let Some(target) = self.target.take() else { return Ok(()) };
-        self.place(&target)?;
-        if self.writing.is_synced() {
-            placement::sync_directory(placement::parent(&target)).at_path(&target)?;
-        }
-        Ok(())
+        self.place(&target)
     }
 
+    /// Puts the result in its place, and the new name on the disk. If that fails, the old is there again.
     fn place(&mut self, target: &Path) -> Outcome {
+        // What cannot be opened cannot be synced: that is found out before anything is moved.
+        let names = if self.writing.is_synced() { Names::of(placement::parent(target)).at_path(target)? } else { None };
         // Whoever interrupts the program waits until there is one or the other.
         let mut unfinished = lock();
         // Somebody else may have been faster.
         check_free(target, self.writing)?;
-        if !self.writing.is_forced() {
-            return placement::put_free(&self.temporary, target).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => there_already(target),
-                _ => Failure::usage(format!("{}: {error}", target.display())),
-            });
-        }
-        match placement::put(&self.temporary, target, &self.room.join("old")) {
+        let aside = self.room.join("old");
+        let moved = if self.writing.is_forced() {
+            placement::put(&self.temporary, target, &aside)
+        } else {
+            placement::put_free(&self.temporary, target).map(|()| Placed::Free).map_err(Misplaced::Unchanged)
+        };
+        let synced = moved.and_then(|placed| {
+            let Some(Err(error)) = names.map(|names| names.sync()) else { return Ok(()) };
+            Err(placement::take_back(placed, &self.temporary, target, &aside, error))
+        });
+        match synced {
             Ok(()) => Ok(()),
+            Err(Misplaced::Unchanged(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(there_already(target))
+            }
             Err(Misplaced::Unchanged(error)) => Err(error).at_path(target),
+            Err(Misplaced::Placed(error)) => {
+                Err(Failure::usage(format!("{error}; the result is there, but a power cut may lose it")))
+                    .at_path(target)
+            }
             Err(Misplaced::Aside(error)) => Err(self.keep(&error, &mut unfinished)).at_path(target),
         }
     }

@@ -9,8 +9,23 @@ use std::path::Path;
 pub(crate) enum Misplaced {
     /// The target is as it was.
     Unchanged(io::Error),
+    /// The new is at the target, and cannot be taken away again.
+    Placed(io::Error),
     /// Neither the new nor the old is at the target: each is where it was put aside.
     Aside(io::Error),
+}
+
+/// What a placement has done, so that it can be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// There was nothing at the target.
+    Free,
+    /// The old is where the new has been.
+    Exchanged,
+    /// The old is aside.
+    Aside,
+    /// The old is gone.
+    Over,
 }
 
 impl From<io::Error> for Misplaced {
@@ -36,17 +51,30 @@ fn writable_again(path: &Path) -> io::Result<File> {
 }
 
 /// Writes the names in a directory to the disk.
-pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
-    // Only Unix lets a directory be opened and synced as a file; elsewhere renames are journalled.
-    if !cfg!(unix) {
-        return Ok(());
+fn sync_directory(path: &Path) -> io::Result<()> {
+    Names::of(path)?.map_or(Ok(()), |names| names.sync())
+}
+
+/// The names in a directory, to be written to the disk when they have changed.
+#[derive(Debug)]
+pub(crate) struct Names(File);
+
+impl Names {
+    /// Those of a directory; `None` where only renames themselves can be relied on. Only Unix lets a directory be opened
+    /// and synced as a file; elsewhere renames are journalled.
+    pub(crate) fn of(directory: &Path) -> io::Result<Option<Self>> {
+        if cfg!(unix) { File::open(directory).map(|directory| Some(Self(directory))) } else { Ok(None) }
     }
-    match File::open(path)?.sync_all() {
-        // Some file systems have nothing that could be synced there.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput || error.kind() == io::ErrorKind::Unsupported => {
-            Ok(())
+
+    /// Writes them to the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        match self.0.sync_all() {
+            // Some file systems have nothing that could be synced there.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput || error.kind() == io::ErrorKind::Unsupported => {
+                Ok(())
+            }
+            other => other,
         }
-        other => other,
     }
 }
 
@@ -82,27 +110,52 @@ fn put_free_anywhere(new: &Path, target: &Path) -> io::Result<()> {
     fs::rename(new, target).inspect_err(|_| drop(fs::remove_file(target)))
 }
 
-/// Moves `new` to `target`, in place of what may be there. A directory that is replaced is at `new` or at `aside` then.
-pub(crate) fn put(new: &Path, target: &Path, aside: &Path) -> Result<(), Misplaced> {
-    let there = target.symlink_metadata().ok();
-    // A name can be given to another file in one step, but not to or from a directory.
-    if !there.is_some_and(|there| there.is_dir() || new.is_dir()) {
-        return Ok(fs::rename(new, target)?);
-    }
+/// Moves `new` to `target`, in place of what may be there. What is replaced is kept until nothing can fail any more.
+pub(crate) fn put(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Misplaced> {
+    let Ok(there) = target.symlink_metadata() else {
+        fs::rename(new, target)?;
+        return Ok(Placed::Free);
+    };
     match exchange(new, target) {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => put_stepwise(new, target, aside),
-        other => Ok(other?),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported && (there.is_dir() || new.is_dir()) => {
+            put_stepwise(new, target, aside)
+        }
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => put_over(new, target, aside),
+        other => Ok(other.map(|()| Placed::Exchanged)?),
     }
 }
 
-/// The same where two names cannot be exchanged: the old is put aside until the new is there.
-fn put_stepwise(new: &Path, target: &Path, aside: &Path) -> Result<(), Misplaced> {
+/// The same for files where two names cannot be exchanged: the old gets a second name before it loses its first.
+fn put_over(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Misplaced> {
+    // Not every file system has links.
+    let has_second_name = fs::hard_link(target, aside).is_ok();
+    fs::rename(new, target)?;
+    Ok(if has_second_name { Placed::Aside } else { Placed::Over })
+}
+
+/// The same where two names cannot be exchanged, nor a directory be replaced: the old is put aside until the new is there.
+fn put_stepwise(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Misplaced> {
     fs::rename(target, aside)?;
-    let Err(error) = fs::rename(new, target) else { return Ok(()) };
+    let Err(error) = fs::rename(new, target) else { return Ok(Placed::Aside) };
     match fs::rename(aside, target) {
         Ok(()) => Err(Misplaced::Unchanged(error)),
         Err(_) => Err(Misplaced::Aside(error)),
     }
+}
+
+/// Takes a placement back after `cause`, and says what is at the target then.
+pub(crate) fn take_back(placed: Placed, new: &Path, target: &Path, aside: &Path, cause: io::Error) -> Misplaced {
+    let back = match placed {
+        Placed::Free => fs::rename(target, new),
+        Placed::Exchanged => exchange(new, target),
+        Placed::Aside if target.is_dir() || aside.is_dir() => match fs::rename(target, new) {
+            Ok(()) if fs::rename(aside, target).is_err() => return Misplaced::Aside(cause),
+            other => other,
+        },
+        Placed::Aside => fs::rename(aside, target),
+        Placed::Over => Err(io::ErrorKind::Unsupported.into()),
+    };
+    if back.is_ok() { Misplaced::Unchanged(cause) } else { Misplaced::Placed(cause) }
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
@@ -208,22 +261,52 @@ mod tests {
         }
     }
 
+    type Put = fn(&Path, &Path, &Path) -> Result<Placed, Misplaced>;
+
+    /// Each way to replace something, with what it is for: whether the new and whether the old is a directory.
+    const WAYS: [(Put, bool, bool); 8] = [
+        (put, false, false),
+        (put, true, true),
+        (put, true, false),
+        (put, false, true),
+        (put_over, false, false),
+        (put_stepwise, true, true),
+        (put_stepwise, true, false),
+        (put_stepwise, false, true),
+    ];
+
+    fn make(room: &Room, is_directory: bool, name: &str, content: &str) -> PathBuf {
+        if is_directory { room.directory(name, content) } else { room.file(name, content) }
+    }
+
     #[test]
-    fn a_directory_takes_the_place_of_another_in_one_step_or_two() {
-        for put in [put, put_stepwise] {
-            for (new, old) in [(true, true), (true, false), (false, true)] {
-                let room = Room::new("replaced");
-                let make = |is_directory, name, content| match is_directory {
-                    true => room.directory(name, content),
-                    false => room.file(name, content),
-                };
-                let (new, target) = (make(new, "new", "new"), make(old, "target", "old"));
-                put(&new, &target, &room.0.join("aside")).unwrap();
-                assert_eq!(room.content("target"), "new");
-                let kept = if new.exists() { "new" } else { "aside" };
-                assert_eq!(room.content(kept), "old");
-            }
+    fn the_new_takes_the_place_of_the_old_which_is_kept() {
+        for (put, new, old) in WAYS {
+            let room = Room::new("replaced");
+            let (new, target) = (make(&room, new, "new", "new"), make(&room, old, "target", "old"));
+            put(&new, &target, &room.0.join("aside")).unwrap();
+            assert_eq!(room.content("target"), "new");
+            let kept = if new.exists() { "new" } else { "aside" };
+            assert_eq!(room.content(kept), "old");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_synced_is_taken_back() {
+        for (put, new, old) in WAYS {
+            let room = Room::new("taken-back");
+            let (new, target) = (make(&room, new, "new", "new"), make(&room, old, "target", "old"));
+            let aside = room.0.join("aside");
+            let placed = put(&new, &target, &aside).unwrap();
+            let failed = take_back(placed, &new, &target, &aside, io::ErrorKind::Other.into());
+            assert!(matches!(failed, Misplaced::Unchanged(_)), "{placed:?} {failed:?}");
+            assert_eq!(room.content("target"), "old", "{placed:?}");
+        }
+        let room = Room::new("taken-away");
+        let (new, target, aside) = (room.file("new", "new"), room.0.join("target"), room.0.join("aside"));
+        let placed = put(&new, &target, &aside).unwrap();
+        let failed = take_back(placed, &new, &target, &aside, io::ErrorKind::Other.into());
+        assert!(matches!(failed, Misplaced::Unchanged(_)) && !target.exists(), "{failed:?}");
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl Contiguous {
     /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
         let is_current = self.is_current()?;
-        if is_current && self.access.as_read().len()? == self.base + self.limit {
+        if is_current && self.access.as_read().len()? == self.base + self.readable_end() {
             self.heal_if_alone()?;
             return self.cut_uncommitted().map(|()| None);
         }
