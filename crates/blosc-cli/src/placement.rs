@@ -51,7 +51,7 @@ fn writable_again(path: &Path) -> io::Result<File> {
 }
 
 /// Writes the names in a directory to the disk.
-fn sync_directory(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     Names::of(path)?.map_or(Ok(()), |names| names.sync())
 }
 

@@ -3,6 +3,7 @@
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::output::{self, Output, Writing};
+use crate::placement;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -120,7 +121,7 @@ impl Tree {
             tell(format_args!("{file}: left alone: another file becomes {target}"));
         }
         let directories = output.as_ref().map(|_| self.directories.iter().map(|from| (from.clone(), below(from))));
-        let made = make_directories(directories.into_iter().flatten())?;
+        let made = make_directories(directories.into_iter().flatten(), plan.writing)?;
         let mut worst = each(&work, workers, global, action);
         for job in &kept {
             if let Err(failure) = carry(job, plan.writing) {
@@ -245,16 +246,25 @@ fn is_taken(targets: &BTreeMap<&Path, &PathBuf>, path: &Path) -> bool {
     path.ancestors().any(|part| targets.contains_key(part))
 }
 
-/// Makes the directories that are not there yet; those that were made, with what they are made after.
-fn make_directories(directories: impl Iterator<Item = (PathBuf, PathBuf)>) -> Outcome<Vec<(PathBuf, PathBuf)>> {
+/// Makes the directories that are not there yet, with their names on the disk; those that were made, with what they are
+/// made after.
+fn make_directories(
+    directories: impl Iterator<Item = (PathBuf, PathBuf)>,
+    writing: Writing,
+) -> Outcome<Vec<(PathBuf, PathBuf)>> {
     let mut made = Vec::new();
     for (from, to) in directories {
-        if !to.is_dir() {
-            if let Some(parent) = to.parent() {
-                fs::create_dir_all(parent).at_path(parent)?;
-            }
+        let missing: Vec<&Path> =
+            to.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.is_dir()).collect();
+        for path in missing.iter().rev() {
             // Not to be looked into before it has the permissions that it will have.
-            output::private_builder().create(&to).at_path(&to)?;
+            let created = if *path == to { output::private_builder().create(path) } else { fs::create_dir(path) };
+            created.at_path(path)?;
+            if writing.is_synced() {
+                placement::sync_directory(placement::parent(path)).at_path(path)?;
+            }
+        }
+        if !missing.is_empty() {
             made.push((from, to));
         }
     }
