@@ -147,6 +147,38 @@ def check_hostile(command, root, good):
     assert "checksum" in run(command, "verify", root / "damaged.b2z", code=1)
 
 
+def long_archive(good, path, limit):
+    """The same archive with sizes of 64 bits wherever Python writes them for what is larger than `limit`, in front of each
+    member as well."""
+    usual, zipfile.ZIP64_LIMIT = zipfile.ZIP64_LIMIT, limit
+    try:
+        with zipfile.ZipFile(good) as source, zipfile.ZipFile(path, "w") as target:
+            for info in source.infolist():
+                with target.open(zipfile.ZipInfo(info.filename), "w", force_zip64=True) as member:
+                    member.write(source.read(info))
+    finally:
+        zipfile.ZIP64_LIMIT = usual
+
+
+def check_long(command, root, good):
+    """Archives with sizes of 64 bits, and with so many members that their number takes them."""
+    for limit in [zipfile.ZIP64_LIMIT, 100, 0]:
+        long_archive(good, root / "long.b2z", limit)
+        assert run(command, "info", root / "long.b2z").splitlines()[1:] == run(command, "info", good).splitlines()[1:]
+        run(command, "verify", root / "long.b2z")
+    for more in [65_535, 65_536]:
+        path = root / "many.b2z"
+        with zipfile.ZipFile(good) as source, zipfile.ZipFile(path, "w") as target:
+            for info in source.infolist():
+                target.writestr(info.filename, source.read(info))
+            for index in range(more - len(source.infolist())):
+                target.writestr(f"notes/{index}", b"")
+        target = root / "unpacked"
+        run(command, "decompress", "--no-sync", path, target)
+        assert sum(1 for _ in (target / "notes").iterdir()) == more - len(zipfile.ZipFile(good).infolist())
+        shutil.rmtree(target)
+
+
 def specimens(root):
     root.mkdir(parents=True, exist_ok=True)
     array = np.arange(12, dtype=">i2").reshape(3, 4)
@@ -165,6 +197,8 @@ def specimens(root):
         store["/dir/small"] = blosc2.asarray(array)
         if name != "embed.b2e":
             store.close()
+    for name, limit in [("forced.b2z", zipfile.ZIP64_LIMIT), ("long.b2z", 0)]:
+        long_archive(root / "dict.b2z", root / name, limit)
     lazy = lazy_files(root)
     for name in ["one.b2nd", "two.b2nd"]:
         (root / name).unlink()
@@ -185,6 +219,7 @@ def main(command, root):
     check_lazy(command, root)
     if good:
         check_hostile(command, root, good)
+        check_long(command, root, good)
     print(f"stores of python-blosc2 {blosc2.__version__}: {count} are listed, verified and unpacked")
     assert count >= 13 or RELEASE < (4, 14), count
 

@@ -37,6 +37,32 @@ fn members_are_listed() {
     }
 }
 
+/// Python writes both ends of an archive where the usual one still can tell all, as from 2 GiB on.
+#[test]
+fn archives_with_sizes_of_64_bits_are_read() {
+    let scratch = Scratch::new();
+    let described = |name: &str| {
+        let output = run(&scratch, &["info", &specimen(name)]);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for name in ["forced.b2z", "long.b2z"] {
+        assert_eq!(described(name), described("dict.b2z"), "{name}");
+        assert!(run(&scratch, &["verify", &specimen(name)]).status.success(), "{name}");
+        assert_eq!(run(&scratch, &["cat", &format!("{}/big", specimen(name))]).stdout, big(), "{name}");
+    }
+    let long = fs::read(specimen("long.b2z")).unwrap();
+    let end = long.windows(4).position(|window| window == b"PK\x06\x06").unwrap();
+    for (at, said) in [(32, "one end of the archive says"), (24 + 24, "at")] {
+        let mut changed = long.clone();
+        changed[end + at] ^= 1;
+        scratch.write("changed.b2z", &changed);
+        let message = assert_fails(&run(&scratch, &["info", "changed.b2z"]), 1, "an end that was changed");
+        assert!(message.contains("zip: ") && message.contains(said), "{message}");
+    }
+}
+
 #[test]
 fn a_member_is_taken_by_its_name_with_or_without_extension() {
     for name in STORES {

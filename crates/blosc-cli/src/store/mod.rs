@@ -113,6 +113,11 @@ pub(crate) fn without_extension(path: &Path) -> Option<PathBuf> {
     EXTENSIONS.contains(&extension.as_str()).then(|| path.with_extension(""))
 }
 
+/// What finding out about an archive may take: whoever opens it has limits of his own.
+fn look() -> Limits {
+    Limits::new().max_allocation(64 << 20)
+}
+
 /// Whether there is a store at `path`, by its content.
 pub(crate) fn is_store(path: &Path) -> Outcome<bool> {
     let there = path.metadata().at_path(path)?;
@@ -128,7 +133,7 @@ pub(crate) fn is_store(path: &Path) -> Outcome<bool> {
     }
     let bytes = FileStorage::open(path).at_path(path)?;
     if is_archive(&bytes) {
-        return match zip::entries(&bytes, &Limits::new()) {
+        return match zip::entries(&bytes, &look()) {
             Ok(entries) => Ok(has_embed(&entries)),
             Err(error) if error.kind() == ErrorKind::Io => Err(error).at_path(path),
             // What is wrong with a store is told by whoever opens it.
@@ -173,7 +178,7 @@ fn has_embed(entries: &[zip::Entry]) -> bool {
 
 /// What there is to say about an archive where one file is wanted.
 pub(crate) fn archive_fault(bytes: &dyn ReadAt) -> String {
-    match zip::entries(bytes, &Limits::new()) {
+    match zip::entries(bytes, &look()) {
         Ok(entries) if has_embed(&entries) => SEVERAL.to_owned(),
         Ok(_) => NO_STORE.to_owned(),
         Err(error) => error.to_string(),

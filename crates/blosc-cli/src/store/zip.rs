@@ -25,6 +25,8 @@ const LONG_END_LEN: usize = 56;
 const LOCATOR_LEN: u64 = 20;
 /// A comment may follow the end.
 const MAX_COMMENT: u64 = 65_535;
+/// What a member takes in memory besides its name, about: here, and in the store that is made of it.
+const MEMBER_COST: u64 = 512;
 /// The extra field with the sizes that do not fit 32 bits.
 const LONG_FIELD: u16 = 1;
 /// The type of a file in the mode that Unix keeps: all bits of it, and those of a directory and a plain file.
@@ -48,7 +50,7 @@ pub(super) fn is_zip(head: &[u8]) -> bool {
 /// The files of an archive.
 pub(super) fn entries(bytes: &dyn ReadAt, limits: &Limits) -> Result<Vec<Entry>> {
     let list = List::find(bytes)?;
-    limits.check("the list of an archive", usize::try_from(list.len).unwrap_or(usize::MAX))?;
+    limits.check("the list of an archive", list.memory())?;
     let raw = read(bytes, list.offset, usize::try_from(list.len).unwrap_or(usize::MAX))?;
     let mut left = raw.as_slice();
     let mut entries = Vec::new();
@@ -104,17 +106,24 @@ impl List {
         if fields.len() != usize::from(comment) {
             return Err(corrupt(format!("{} bytes come after the end of the archive", fields.len())));
         }
-        if count == u16::MAX || list_len == u32::MAX || offset == u32::MAX {
-            return Self::find_long(bytes, at);
+        let usual = Self { offset: offset.into(), len: list_len.into(), count: count.into() };
+        let is_told = count < u16::MAX && list_len < u32::MAX && offset < u32::MAX;
+        match Self::locator(bytes, at)? {
+            Some(locator) if !is_told || !usual.ends_at(at) => Self::find_long(bytes, &locator)?.like(&usual),
+            _ => usual.checked(at),
         }
-        Self { offset: offset.into(), len: list_len.into(), count: count.into() }.checked(at)
+    }
+
+    /// What says where the long end is, right before the usual one. Python writes both from 2 GiB on, where the usual one
+    /// can still tell everything.
+    fn locator(bytes: &dyn ReadAt, end: u64) -> Result<Option<Vec<u8>>> {
+        let Some(at) = end.checked_sub(LOCATOR_LEN) else { return Ok(None) };
+        Ok(Some(read(bytes, at, 20)?).filter(|raw| raw.starts_with(LONG_LOCATOR)))
     }
 
     /// The end of an archive with more members or bytes than the usual one can tell.
-    fn find_long(bytes: &dyn ReadAt, end: u64) -> Result<Self> {
-        let locator = end.checked_sub(LOCATOR_LEN).ok_or_else(|| truncated("no locator of the long end"))?;
-        let raw = read(bytes, locator, 20)?;
-        let mut fields = raw.strip_prefix(LONG_LOCATOR).ok_or_else(|| corrupt("no locator of the long end"))?;
+    fn find_long(bytes: &dyn ReadAt, locator: &[u8]) -> Result<Self> {
+        let mut fields = locator.strip_prefix(LONG_LOCATOR).unwrap_or_default();
         u32_of(&mut fields)?;
         let at = u64_of(&mut fields)?;
         let raw = read(bytes, at, LONG_END_LEN)?;
@@ -128,9 +137,32 @@ impl List {
         Self { offset, len, count }.checked(at)
     }
 
+    /// What the usual end says must be the same, or that it cannot tell.
+    fn like(self, usual: &Self) -> Result<Self> {
+        let fields = [
+            (self.count, usual.count, u64::from(u16::MAX)),
+            (self.len, usual.len, u32::MAX.into()),
+            (self.offset, usual.offset, u32::MAX.into()),
+        ];
+        match fields.iter().find(|(long, short, most)| short != most && short != long) {
+            Some((long, short, _)) => Err(corrupt(format!("one end of the archive says {short}, the other {long}"))),
+            None => Ok(self),
+        }
+    }
+
+    /// About how much memory the members take.
+    fn memory(&self) -> usize {
+        let members = self.count.saturating_mul(MEMBER_COST);
+        usize::try_from(self.len.saturating_add(members)).unwrap_or(usize::MAX)
+    }
+
+    fn ends_at(&self, end: u64) -> bool {
+        self.offset.checked_add(self.len) == Some(end)
+    }
+
     /// The list must be what comes right before the end.
     fn checked(self, end: u64) -> Result<Self> {
-        if self.offset.checked_add(self.len) != Some(end) {
+        if !self.ends_at(end) {
             let Self { offset, len, .. } = self;
             return Err(corrupt(format!("the list has {len} bytes at {offset}, the end of the archive is at {end}")));
         }
@@ -417,6 +449,14 @@ mod tests {
         let mut named = twice;
         named[30] = b'z';
         assert!(names(&named).unwrap_err().to_string().contains("calls itself \"z\""));
+    }
+
+    #[test]
+    fn what_members_take_is_held_to_the_limit() {
+        let bytes = archive(&[("a", b"one", 0, 0), ("b", b"two", 0, 0)]);
+        let with = |most| entries(&&bytes[..], &Limits::new().max_allocation(most)).map(|entries| entries.len());
+        assert_eq!(with(2000).unwrap(), 2);
+        assert_eq!(with(1000).unwrap_err().kind(), ErrorKind::LimitExceeded);
     }
 
     #[test]
