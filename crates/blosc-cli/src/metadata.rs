@@ -15,7 +15,7 @@ pub(crate) const USER_LAYER: &str = "usermeta";
 /// What a packed super-chunk has besides, if it is no JSON.
 const PACKED_LAYER: &str = "metadata";
 
-/// The longest JSON text that is looked at for the description of an array.
+/// The longest text or metalayer that is looked at for the description of an array.
 const MAX_DESCRIPTION: usize = 1 << 20;
 
 /// Named contents.
@@ -75,7 +75,8 @@ impl Metadata {
 
     /// The same with what python-blosc2 says about the array that the data is.
     pub(crate) fn described(mut self) -> blosc_oxide::Result<Self> {
-        if let Some((_, content)) = self.vllayers.iter().find(|(name, _)| name == TENSOR_LAYER) {
+        let layer = self.vllayers.iter().find(|(name, content)| name == TENSOR_LAYER && content.len() <= MAX_DESCRIPTION);
+        if let Some((_, content)) = layer {
             self.tensor = Some(described_tensor(content, &Limits::new())?);
         }
         Ok(self)

@@ -28,6 +28,8 @@ struct Watched {
     time: Duration,
 }
 
+/// Runs the command, and prints what it took: `--nocapture` shows it.
+#[expect(clippy::print_stdout, reason = "the figures are for SECURITY.md")]
 fn watched(scratch: &Scratch, arguments: &[&str]) -> Watched {
     let start = Instant::now();
     let child = Command::new(BLOSC)
@@ -50,7 +52,9 @@ fn watched(scratch: &Scratch, arguments: &[&str]) -> Watched {
             peak
         });
         let output = child.wait_with_output().unwrap();
-        Watched { output, time: start.elapsed(), peak: watcher.join().unwrap() }
+        let (time, peak) = (start.elapsed(), watcher.join().unwrap());
+        println!("{peak:>8} KiB {:>8.3} s  {}", time.as_secs_f64(), arguments.join(" "));
+        Watched { output, peak, time }
     })
 }
 
@@ -227,5 +231,61 @@ fn variable_length_metalayers_are_listed_and_not_decoded() {
     for asked in [&["meta", "get", name, "a"][..], &["info", "--vlmeta", "a", name], &["convert", name, "b.b2frame"]] {
         let refused = within_limits(&scratch, asked, 1);
         assert!(refused.contains("--max-memory raises the limit"), "{refused}");
+    }
+}
+
+/// A chunk whose data is a pickle: `start`, then `each` many times, and the end.
+fn pickle_chunk(path: &Path, start: &[u8], each: &[u8], times: usize) {
+    let data = [b"\x80\x05", start, &each.repeat(times), b"."].concat();
+    fs::write(path, blosc_oxide::compress(&data, &Options::new(1)).unwrap()).unwrap();
+}
+
+/// What is written once and used a thousand times is not copied a thousand times.
+#[test]
+fn pickles_that_use_something_large_again_and_again_take_no_memory() {
+    let scratch = Scratch::new();
+    let text = |len: usize| [&[b'X'], &u32::try_from(len).unwrap().to_le_bytes()[..], &vec![b'a'; len]].concat();
+    let tuple = |len: usize| [&b"("[..], &b"N".repeat(len), b"t"].concat();
+    let dtype = b"cnumpy\ndtype\n";
+    let cases: [(&str, Vec<u8>, &[u8], usize); 5] = [
+        ("function.chunk", [&text(40 << 20)[..], b"\x94"].concat(), b"h\x00h\x00\x93", 1000),
+        ("type.chunk", [&dtype[..], b"\x94", &text(40 << 20), b"\x85\x94"].concat(), b"h\x00h\x01R", 1000),
+        ("state.chunk", [&dtype[..], b"\x94", &text(2), b"\x85\x94", &tuple(30_000), b"\x94"].concat(), b"h\x00h\x01Rh\x02b", 12_000),
+        ("call.chunk", [&dtype[..], b"\x94(", &text(2), &b"N".repeat(40_000), b"t\x94"].concat(), b"h\x00h\x01R", 19_000),
+        ("lines.chunk", [&b"c"[..], &vec![b'a'; 40 << 20], b"\nb\n\x94)\x94"].concat(), b"h\x00h\x01R", 1000),
+    ];
+    for (name, start, each, times) in cases {
+        pickle_chunk(&scratch.join(name), &start, each, times);
+        assert!(fs::metadata(scratch.join(name)).unwrap().len() < 400_000, "{name}");
+        within_limits(&scratch, &["info", name], 0);
+        let Watched { output, peak, time } = watched(&scratch, &["d", "--npy", name, &format!("{name}.npy")]);
+        assert!(output.status.code().is_some_and(|code| code < 2), "{name}: {output:?}");
+        assert!(peak < CEILING && time < PATIENCE, "{name} took {peak} KiB and {time:?}");
+    }
+}
+
+/// A byte of msgpack can be a list that has room for four values.
+#[test]
+fn msgpack_that_becomes_large_in_memory_is_refused() {
+    let scratch = Scratch::new();
+    let nested = [&[0x91; 30][..], &[0xc0]].concat();
+    let count = 800_000_u32;
+    let lists = [&[0xdd][..], &count.to_be_bytes(), &nested.repeat(count as usize)].concat();
+    for (name, layer) in [("tensor.b2frame", "__pack_tensor__"), ("store.b2e", "estore_metadata")] {
+        let mut frame = options();
+        if layer == "estore_metadata" {
+            frame = frame.metalayer("b2embed", [0xc3]);
+        }
+        let mut frame = Frame::create(scratch.join(name), frame).unwrap();
+        frame.append(b"data").unwrap();
+        frame.vlmetalayers_mut().add(layer, &lists).unwrap();
+        frame.commit().unwrap();
+        drop(frame);
+        assert!(fs::metadata(scratch.join(name)).unwrap().len() < 1_000_000, "{name}");
+        for arguments in [&["info", name][..], &["convert", name, "copy.blp"], &["d", name, "out"], &["verify", name]] {
+            let Watched { output, peak, time } = watched(&scratch, arguments);
+            assert!(output.status.code().is_some_and(|code| code < 2), "{arguments:?}: {output:?}");
+            assert!(peak < CEILING && time < PATIENCE, "{arguments:?} took {peak} KiB and {time:?}");
+        }
     }
 }

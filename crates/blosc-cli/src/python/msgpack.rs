@@ -10,6 +10,8 @@ use blosc_oxide::{Error, ErrorKind, Limits, Result};
 
 /// Values may be this deep inside each other: reading is recursive.
 const MAX_DEPTH: usize = 32;
+/// How many values a list has room for from the first on.
+const FIRST: usize = 4;
 /// What python-blosc2 puts in front of the members of a tuple.
 const TUPLE: &str = "__tuple__";
 
@@ -29,9 +31,7 @@ pub(crate) enum Value {
 impl Value {
     /// Reads bytes that hold one value and nothing else.
     pub(crate) fn parse(bytes: &[u8], limits: &Limits) -> Result<Self> {
-        // A value takes a byte at least.
-        limits.check("a msgpack value", bytes.len().saturating_mul(size_of::<Self>()))?;
-        let mut reader = Reader { left: bytes };
+        let mut reader = Reader { left: bytes, limits, taken: 0 };
         let value = reader.value(MAX_DEPTH)?;
         match reader.left.len() {
             0 => Ok(value),
@@ -73,6 +73,9 @@ impl Value {
 
 struct Reader<'a> {
     left: &'a [u8],
+    limits: &'a Limits,
+    /// How much memory the values have taken so far, or a little less than that.
+    taken: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -82,6 +85,12 @@ impl<'a> Reader<'a> {
         let (taken, left) = self.left.split_at_checked(len).ok_or_else(cut)?;
         self.left = left;
         Ok(taken)
+    }
+
+    /// Takes memory. A byte can stand for a hundred: lists of one value have room for four.
+    fn charge(&mut self, bytes: usize) -> Result<()> {
+        self.taken = self.taken.saturating_add(bytes);
+        self.limits.check("a msgpack value", self.taken)
     }
 
     /// A number of `width` bytes, the highest first.
@@ -96,6 +105,8 @@ impl<'a> Reader<'a> {
     fn value(&mut self, depth: usize) -> Result<Value> {
         let depth = depth.checked_sub(1).ok_or_else(|| corrupt("values are too deep inside each other"))?;
         let [tag] = *self.take(1)? else { return Err(corrupt("no value")) };
+        // While a list grows, there is a second one of half its length.
+        self.charge(2 * size_of::<Value>())?;
         match tag {
             0x00..=0x7f => Ok(Value::Int(tag.into())),
             0x80..=0x8f => self.map(usize::from(tag & 0x0f), depth),
@@ -113,7 +124,9 @@ impl<'a> Reader<'a> {
         match tag {
             0xc4..=0xc6 => {
                 let len = self.length(width(tag, 0xc4))?;
-                Ok(Value::Bytes(self.take(len)?.to_vec()))
+                let bytes = self.take(len)?;
+                self.charge(len)?;
+                Ok(Value::Bytes(bytes.to_vec()))
             }
             0xc7..=0xc9 => {
                 let len = self.length(width(tag, 0xc7))?;
@@ -153,12 +166,14 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self, len: usize) -> Result<Value> {
         let text = std::str::from_utf8(self.take(len)?).map_err(|_| corrupt("a text is no UTF-8"))?;
+        self.charge(len)?;
         Ok(Value::Text(text.to_owned()))
     }
 
     fn list(&mut self, len: usize, depth: usize) -> Result<Value> {
         // Not allocated beforehand: the number is only what the file says.
         let mut members = Vec::new();
+        self.charge(FIRST * size_of::<Value>())?;
         for _ in 0..len {
             members.push(self.value(depth)?);
         }
@@ -167,6 +182,7 @@ impl<'a> Reader<'a> {
 
     fn map(&mut self, len: usize, depth: usize) -> Result<Value> {
         let mut members = Vec::new();
+        self.charge(FIRST * size_of::<(Value, Value)>())?;
         for _ in 0..len {
             members.push((self.value(depth)?, self.value(depth)?));
         }
@@ -221,8 +237,24 @@ mod tests {
         for bytes in [&[0xc1_u8][..], &[0x01, 0x02], &[0xdd, 0xff, 0xff, 0xff, 0xff], &[0xa1, 0xff], &[0x91; 100]] {
             assert!(parse(bytes).is_err(), "{bytes:x?}");
         }
-        let limits = Limits::new().max_allocation(100);
-        assert_eq!(Value::parse(&[0xc4; 50], &limits).unwrap_err().kind(), ErrorKind::LimitExceeded);
+    }
+
+    #[test]
+    fn what_values_take_is_held_to_the_limit() {
+        let limits = Limits::new().max_allocation(100_000);
+        // A text, a long list, lists of one value inside each other, and maps.
+        let text = [&[0xda, 0xff, 0xff][..], &[b'x'; 0xffff]].concat();
+        let long = [&[0xdc, 0xff, 0xff][..], &[0; 0xffff]].concat();
+        let nested = |open: u8, nil: &[u8]| {
+            let one = [&[open].repeat(20)[..], nil].concat();
+            [&[0xdc, 0, 100][..], &one.repeat(100)].concat()
+        };
+        let maps = [&[0xdc, 0, 200][..], &[0x81, 0xc0, 0x81, 0xc0, 0xc0].repeat(200)].concat();
+        assert!(Value::parse(&text, &limits).is_ok() && parse(&maps).is_ok());
+        for bytes in [[&[0x92][..], &text, &text].concat(), long, nested(0x91, &[0xc0]), maps] {
+            assert!(parse(&bytes).is_ok());
+            assert_eq!(Value::parse(&bytes, &limits).unwrap_err().kind(), ErrorKind::LimitExceeded);
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// The longest description of a type.
 const MAX_DESCRIPTION: usize = 1 << 20;
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// Writes a type as NumPy describes it in an .npy file.
     pub(super) fn describe(&self, text: &mut String, dtype: Place, depth: usize) -> Result<()> {
         let depth = depth.checked_sub(1).ok_or_else(|| corrupt("types are too deep inside each other"))?;
@@ -22,7 +22,7 @@ impl Machine<'_> {
             return Err(unsupported(&format!("a type with a description of more than {MAX_DESCRIPTION} bytes")));
         }
         let Node::DType { name, state } = self.node(dtype) else { return Err(corrupt("a type is needed")) };
-        let [_, byte_order, _, names, fields, itemsize, _, _, metadata @ ..] = state.as_slice() else {
+        let [_, byte_order, _, names, fields, itemsize, _, _, metadata @ ..] = &**state else {
             return Err(unsupported(&format!("type {name:?} without a state")));
         };
         if let (Node::Tuple(names), Node::Dict(fields)) = (self.node(*names), self.node(*fields)) {
@@ -36,11 +36,11 @@ impl Machine<'_> {
     /// The unit of times, such as `[25s]`.
     fn unit(&self, metadata: Place) -> Result<String> {
         let Node::Tuple(parts) = self.node(metadata) else { return Ok(String::new()) };
-        let [_, unit] = parts.as_slice() else { return Ok(String::new()) };
-        match self.as_tuple(*unit)?.as_slice() {
+        let [_, unit] = &**parts else { return Ok(String::new()) };
+        match &*self.as_tuple(*unit)? {
             [unit, count, ..] => {
                 let (unit, count) = (self.as_text(*unit)?, self.as_u64(*count)?);
-                Ok(match (unit.as_str(), count) {
+                Ok(match (unit, count) {
                     ("generic", _) => String::new(),
                     (_, 1) => format!("[{unit}]"),
                     _ => format!("[{count}{unit}]"),
@@ -59,14 +59,18 @@ impl Machine<'_> {
         itemsize: u64,
         depth: usize,
     ) -> Result<()> {
+        // A field is there by its name, and once more by its title.
+        if fields.len() > names.len().saturating_mul(2) {
+            return Err(corrupt(&format!("{} fields with {} names", fields.len(), names.len())));
+        }
         let by_name = fields.iter().map(|(name, field)| Ok((self.as_text(*name)?, *field)));
-        let by_name = by_name.collect::<Result<HashMap<String, Place>>>()?;
+        let by_name = by_name.collect::<Result<HashMap<&'a str, Place>>>()?;
         let mut placed = Vec::new();
         for name in names {
             let name = self.as_text(*name)?;
-            let field = by_name.get(&name).ok_or_else(|| corrupt(&format!("field {name:?} is missing")))?;
+            let field = by_name.get(name).ok_or_else(|| corrupt(&format!("field {name:?} is missing")))?;
             let field = self.as_tuple(*field)?;
-            let [dtype, offset, title @ ..] = field.as_slice() else { return Err(corrupt("a field without a place")) };
+            let [dtype, offset, title @ ..] = &*field else { return Err(corrupt("a field without a place")) };
             placed.push((self.as_u64(*offset)?, *dtype, name, title.first().copied()));
         }
         placed.sort_by_key(|(offset, ..)| *offset);
@@ -78,12 +82,12 @@ impl Machine<'_> {
             match title.map(|title| self.as_text(title)).transpose()? {
                 Some(title) => {
                     text.push('(');
-                    quote(text, &title);
+                    quote(text, title);
                     text.push_str(", ");
-                    quote(text, &name);
+                    quote(text, name);
                     text.push(')');
                 }
-                None => quote(text, &name),
+                None => quote(text, name),
             }
             text.push_str(", ");
             let start = text.len();
@@ -101,14 +105,14 @@ impl Machine<'_> {
     /// The type of a field, which may be an array itself.
     fn describe_inner(&self, text: &mut String, dtype: Place, depth: usize) -> Result<()> {
         if let Node::DType { state, .. } = self.node(dtype)
-            && let [_, _, inner, ..] = state.as_slice()
+            && let [_, _, inner, ..] = &**state
             && let Node::Tuple(inner) = self.node(*inner)
         {
-            let [base, shape] = inner.as_slice() else { return Err(corrupt("an array in a field without a shape")) };
+            let [base, shape] = &**inner else { return Err(corrupt("an array in a field without a shape")) };
             self.describe(text, *base, depth)?;
             text.push_str(", (");
-            for length in self.as_tuple(*shape)? {
-                text.push_str(&format!("{},", self.as_u64(length)?));
+            for length in self.as_tuple(*shape)?.iter() {
+                text.push_str(&format!("{},", self.as_u64(*length)?));
             }
             text.push(')');
             return Ok(());

@@ -14,6 +14,7 @@ mod describe;
 use blosc_oxide::{Error, ErrorKind, ItemOrder, NumpyArray, Result};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// The instruction that names the protocol, with which all pickles of Python 2 and 3 start.
 pub(crate) const PICKLE_START: u8 = 0x80;
@@ -23,6 +24,10 @@ pub(crate) const PICKLE_END: u8 = b'.';
 const MAX_INSTRUCTIONS: usize = 100_000;
 /// Fields can be this deep inside each other.
 const MAX_DEPTH: usize = 64;
+/// The longest name of a module, a function or a type: functions are copied with each use.
+const MAX_NAME: usize = 256;
+/// The longest text that is looked at: a short pickle can use one often.
+const MAX_TEXT: usize = 1 << 16;
 
 /// The array that `data` is the pickle of, and which of its bytes are the items; `None` if it is no pickle.
 ///
@@ -43,22 +48,24 @@ pub(crate) fn pickled_array(data: &[u8]) -> Result<Option<(NumpyArray, Range<usi
 
 /// The place of a value in the machine: several may refer to the same one, and some are completed later.
 type Place = usize;
+/// Values in a row, of which any number of others can consist: a short pickle could name a long tuple a thousand times.
+type Members = Rc<[Place]>;
 
 #[derive(Debug, Clone)]
-enum Node {
+enum Node<'a> {
     None,
     Bool(bool),
     Int(i64),
     Bytes(Range<usize>),
-    Text(String),
-    Tuple(Vec<Place>),
+    Text(&'a str),
+    Tuple(Members),
     Dict(Vec<(Place, Place)>),
     List,
     /// A function or a class, by module and name.
     Global(String),
     DType {
-        name: String,
-        state: Vec<Place>,
+        name: &'a str,
+        state: Members,
     },
     Array(Option<Parts>),
 }
@@ -67,7 +74,7 @@ enum Node {
 #[derive(Debug, Clone)]
 struct Parts {
     dtype: Place,
-    shape: Vec<Place>,
+    shape: Members,
     order: ItemOrder,
     items: Range<usize>,
 }
@@ -76,7 +83,7 @@ struct Parts {
 struct Machine<'a> {
     data: &'a [u8],
     at: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<Node<'a>>,
     stack: Vec<Place>,
     marks: Vec<usize>,
     memo: HashMap<u64, Place>,
@@ -84,7 +91,7 @@ struct Machine<'a> {
     has_called: bool,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// Runs to the end; what is left on the stack is the value.
     fn run(&mut self) -> Result<Place> {
         for _ in 0..MAX_INSTRUCTIONS {
@@ -144,7 +151,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, node: Node<'a>) {
         self.stack.push(self.nodes.len());
         self.nodes.push(node);
     }
@@ -159,7 +166,7 @@ impl Machine<'_> {
         Ok(self.stack.split_off(mark.ok_or_else(|| corrupt("a mark is missing"))?))
     }
 
-    fn node(&self, place: Place) -> &Node {
+    fn node(&self, place: Place) -> &Node<'a> {
         self.nodes.get(place).unwrap_or(&Node::None)
     }
 
@@ -181,13 +188,12 @@ impl Machine<'_> {
         Ok(usize::try_from(u64::from_le_bytes(self.take(width)?)).unwrap_or(usize::MAX))
     }
 
-    fn text(&mut self, len: usize) -> Result<String> {
+    fn text(&mut self, len: usize) -> Result<&'a str> {
         let range = self.range(len)?;
-        let bytes = self.data.get(range).unwrap_or_default();
-        String::from_utf8(bytes.to_vec()).map_err(|_| corrupt("a text is no UTF-8"))
+        std::str::from_utf8(self.data.get(range).unwrap_or_default()).map_err(|_| corrupt("a text is no UTF-8"))
     }
 
-    fn line(&mut self) -> Result<String> {
+    fn line(&mut self) -> Result<&'a str> {
         let rest = self.data.get(self.at..).unwrap_or_default();
         let len = rest.iter().position(|&byte| byte == b'\n').ok_or_else(|| corrupt("a line does not end"))?;
         let line = self.text(len)?;
@@ -224,7 +230,7 @@ impl Machine<'_> {
                 self.stack.split_off(start)
             }
         };
-        self.push(Node::Tuple(members));
+        self.push(Node::Tuple(members.into()));
         Ok(())
     }
 
@@ -248,10 +254,10 @@ impl Machine<'_> {
 
     fn global(&mut self, code: u8) -> Result<()> {
         let (module, name) = if code == b'c' {
-            (self.line()?, self.line()?)
+            (short(self.line()?)?, short(self.line()?)?)
         } else {
             let (name, module) = (self.pop()?, self.pop()?);
-            (self.as_text(module)?, self.as_text(name)?)
+            (short(self.as_text(module)?)?, short(self.as_text(name)?)?)
         };
         self.has_called = true;
         // NumPy 2 has moved its core.
@@ -265,8 +271,8 @@ impl Machine<'_> {
             return Err(corrupt("something is called that is no function"));
         };
         let arguments = self.as_tuple(arguments)?;
-        let node = match (function.as_str(), arguments.as_slice()) {
-            ("numpy.dtype", [name, ..]) => Node::DType { name: self.as_text(*name)?, state: Vec::new() },
+        let node = match (function.as_str(), &*arguments) {
+            ("numpy.dtype", [name, ..]) => Node::DType { name: short(self.as_text(*name)?)?, state: Members::default() },
             ("numpy.core.multiarray._reconstruct", [class, ..]) => match self.node(*class) {
                 Node::Global(class) if class == "numpy.ndarray" => Node::Array(None),
                 Node::Global(class) => return Err(unsupported(&format!("{class} is no plain array"))),
@@ -279,7 +285,7 @@ impl Machine<'_> {
             }
             ("numpy.core.multiarray.scalar", [dtype, items]) => {
                 let items = self.as_bytes(*items)?;
-                Node::Array(Some(Parts { dtype: *dtype, shape: Vec::new(), order: ItemOrder::C, items }))
+                Node::Array(Some(Parts { dtype: *dtype, shape: Members::default(), order: ItemOrder::C, items }))
             }
             _ => return Err(unsupported(&format!("{function} is called, which makes no plain array"))),
         };
@@ -292,7 +298,7 @@ impl Machine<'_> {
         let state = self.pop()?;
         let state = self.as_tuple(state)?;
         let target = *self.stack.last().ok_or_else(|| corrupt("a value is missing"))?;
-        let parts = match (self.node(target), state.as_slice()) {
+        let parts = match (self.node(target), &*state) {
             (Node::Array(_), [_, shape, dtype, order, items]) => {
                 let order = match self.node(*order) {
                     Node::Bool(true) | Node::Int(1) => ItemOrder::Fortran,
@@ -332,14 +338,15 @@ impl Machine<'_> {
     }
 
     /// A text; Python 2 had only bytes.
-    fn as_text(&self, place: Place) -> Result<String> {
-        match self.node(place) {
-            Node::Text(text) => Ok(text.clone()),
-            Node::Bytes(range) => {
-                let bytes = self.data.get(range.clone()).unwrap_or_default();
-                String::from_utf8(bytes.to_vec()).map_err(|_| corrupt("a name is no text"))
-            }
-            _ => Err(corrupt("a text is needed")),
+    fn as_text(&self, place: Place) -> Result<&'a str> {
+        let bytes = match self.node(place) {
+            Node::Text(text) => text.as_bytes(),
+            Node::Bytes(range) => self.data.get(range.clone()).unwrap_or_default(),
+            _ => return Err(corrupt("a text is needed")),
+        };
+        match bytes.len() {
+            0..=MAX_TEXT => std::str::from_utf8(bytes).map_err(|_| corrupt("a name is no text")),
+            len => Err(unsupported(&format!("a text of {len} bytes as a name"))),
         }
     }
 
@@ -350,7 +357,7 @@ impl Machine<'_> {
         }
     }
 
-    fn as_tuple(&self, place: Place) -> Result<Vec<Place>> {
+    fn as_tuple(&self, place: Place) -> Result<Members> {
         match self.node(place) {
             Node::Tuple(members) => Ok(members.clone()),
             _ => Err(corrupt("a tuple is needed")),
@@ -378,6 +385,14 @@ impl Machine<'_> {
             return Err(corrupt(&format!("an array of {described} bytes is described, there are {there}")));
         }
         Ok((array, parts.items.clone()))
+    }
+}
+
+/// Refuses a name that is too long for one.
+fn short(name: &str) -> Result<&str> {
+    match name.len() {
+        0..=MAX_NAME => Ok(name),
+        len => Err(unsupported(&format!("a name of {len} bytes"))),
     }
 }
 
