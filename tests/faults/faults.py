@@ -200,12 +200,21 @@ def try_scenario(name):
         return tally
 
 
+def part(text):
+    """`2/3` is the second of three parts."""
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count:
+        raise ValueError(text)
+    return number, count
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tracer", help="the program made of tracer.c")
     parser.add_argument("binary", help="the command `blosc`")
     parser.add_argument("--short", action="store_true", help="a choice of scenarios, and of calls in each")
     parser.add_argument("--only", default="", metavar="WORDS", help="scenarios whose names have these words in them")
+    parser.add_argument("--part", type=part, default=(1, 1), metavar="K/N", help="every N-th scenario from the K-th on, of those")
     parser.add_argument("--kinds", default="kills,errors,replays", help="which faults (default: %(default)s)")
     parser.add_argument("--replays", type=int, metavar="N", help="about how many losses of power for each scenario")
     parser.add_argument("--seed", type=int, default=1, help="of what is left to chance (default: %(default)s)")
@@ -227,6 +236,7 @@ def main():
     failed = 0
     try:
         names = [name for name in scenarios.all_of(traced.Tracer("", "", directory), options.short) if options.only in name]
+        names = names[options.part[0] - 1::options.part[1]]
         with multiprocessing.Pool(options.jobs, prepare, (options, directory)) as pool:
             for tally in pool.imap_unordered(try_scenario, names):
                 failed += bool(tally.losses)
