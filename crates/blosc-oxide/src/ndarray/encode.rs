@@ -5,7 +5,7 @@ use super::geometry::Geometry;
 use crate::chunk::{Chunk, Compressor, Options, room};
 use crate::error::{Result, error};
 use crate::exec::{Threads, lock, tick};
-use crate::schunk::Staged;
+use crate::schunk::{Staged, room_for};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -117,12 +117,14 @@ impl NdArray {
         let nbytes = geometry.chunk_nbytes();
         self.sc.limits().check("the data of a chunk", nbytes)?;
         let workers = self.sc.options().threads.workers(count, count.saturating_mul(nbytes));
+        // Each worker has data and a chunk of its own.
+        let room = room_for(self.sc.limits(), nbytes) / 2;
         // A few chunks are better shared block by block.
-        let workers = if count < workers { 1 } else { workers };
+        let workers = if count < workers || room < 2 { 1 } else { workers.min(room) };
         let batch = match workers {
             1 => 1,
             _ if self.sc.store.is_in_memory() => count,
-            _ => workers * CHUNKS_A_WORKER,
+            _ => (workers * CHUNKS_A_WORKER).min(room),
         };
         let mut staged = Vec::with_capacity(count);
         let mut done = 0;

@@ -22,6 +22,7 @@ pub(crate) use read::Parts;
 use starts::Starts;
 pub(crate) use state::{ChunkSize, State};
 pub(crate) use store::{Begun, ChunkStore, Foreign, MemoryStore, Slot, Source, Staged};
+pub(crate) use stream::room_for;
 
 use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
 use crate::codec::Codec;

@@ -6,12 +6,13 @@ use super::{Reader, SuperChunk};
 use crate::chunk::{Compressor, MAX_NBYTES, fill_special};
 use crate::error::{Result, bail};
 use crate::exec::{Threads, lock, ordered};
+use crate::limits::Limits;
 use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::Mutex;
 
 /// How much data may be under way when chunks are worked on at the same time; else the blocks of one chunk are.
-const MAX_UNDER_WAY: usize = 256 << 20;
+const MAX_UNDER_WAY: u64 = 256 << 20;
 /// How many chunks are under way for each worker.
 const CHUNKS_A_WORKER: usize = 2;
 /// How much of a special chunk is made at a time.
@@ -41,7 +42,7 @@ impl SuperChunk {
         self.edit(|sc| {
             let before = sc.nbytes();
             sc.fill_last(&mut data)?;
-            let workers = workers(&sc.options.threads, usize::MAX, chunk_nbytes);
+            let workers = workers(&sc.options.threads, sc.limits, usize::MAX, chunk_nbytes);
             if workers == 1 {
                 sc.append_one_by_one(data, chunk_nbytes)?;
             } else {
@@ -113,7 +114,7 @@ impl SuperChunk {
         }
         let chunks = self.chunk_at(range.start)?..self.chunk_at(range.end - 1)? + 1;
         let largest = self.chunksize().map_or_else(|| self.largest_chunk(chunks.clone()), Ok)?;
-        let workers = workers(&self.options.threads, chunks.len(), largest);
+        let workers = workers(&self.options.threads, self.limits, chunks.len(), largest);
         // Workers share chunks or blocks, never both: one that waits for a block might be given another chunk to do.
         let inner = if workers > 1 { Threads::serial() } else { self.options.threads.clone() };
         let readers: Vec<Mutex<Reader>> = (0..workers).map(|_| Mutex::new(self.new_reader(&inner))).collect();
@@ -193,9 +194,15 @@ impl WantedParts<'_> {
 }
 
 /// How many chunks are worked on at the same time.
-fn workers(threads: &Threads, chunks: usize, chunk_nbytes: usize) -> usize {
-    let room = MAX_UNDER_WAY / chunk_nbytes.max(1) / CHUNKS_A_WORKER;
+fn workers(threads: &Threads, limits: Limits, chunks: usize, chunk_nbytes: usize) -> usize {
+    let room = room_for(limits, chunk_nbytes) / CHUNKS_A_WORKER;
     if room < 2 { 1 } else { threads.workers(chunks, usize::MAX).min(room) }
+}
+
+/// How many chunks may be under way: not so many that their data is more than a limit together.
+pub(crate) fn room_for(limits: Limits, chunk_nbytes: usize) -> usize {
+    let most = usize::try_from(limits.at_most(MAX_UNDER_WAY)).unwrap_or(usize::MAX);
+    most / chunk_nbytes.max(1)
 }
 
 /// Reads up to `len` bytes into `buffer`; whether there were any.
