@@ -29,7 +29,8 @@ pub(crate) fn print() -> ExitCode {
     }
     let there_are: Vec<&str> = blosc_oxide::instruction_sets().collect();
     let used = blosc_oxide::instruction_set();
-    // Whoever closed the pipe has seen enough.
-    let _ = writeln!(io::stdout(), "instruction set {used} of {}", there_are.join(", "));
-    ExitCode::SUCCESS
+    match writeln!(io::stdout(), "instruction set {used} of {}", there_are.join(", ")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => Failure::from(cause).report(),
+    }
 }

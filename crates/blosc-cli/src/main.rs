@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod behind;
 mod changing;
 mod chunk_facts;
 mod cli;
@@ -48,14 +49,12 @@ fn main() -> ExitCode {
 
 /// Help is no error; everything else that is wrong with the arguments is one of usage, told in one line.
 fn usage(error: &clap::Error) -> ExitCode {
-    if error.kind() == ErrorKind::DisplayVersion && instructions::are_asked_for() {
-        let _ = error.print();
-        return instructions::print();
-    }
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // Whoever asked for help and closed the pipe has seen enough.
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        return match error.print() {
+            Err(cause) => failure::Failure::from(cause).report(),
+            Ok(()) if error.kind() == ErrorKind::DisplayVersion && instructions::are_asked_for() => instructions::print(),
+            Ok(()) => ExitCode::SUCCESS,
+        };
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = error.print();
@@ -63,6 +62,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
     let text = error.render().to_string();
     let cause = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    // Whoever types an option of another compressor, such as -9, does not mean a file of that name.
+    let cause = cause.filter(|line| !line.trim_start().starts_with("tip: to pass"));
     let words: Vec<&str> = cause.flat_map(str::split_whitespace).collect();
     failure::Failure::usage(format!("{}; try --help", words.join(" ").trim_start_matches("error: "))).report()
 }

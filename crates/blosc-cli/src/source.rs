@@ -1,5 +1,6 @@
 //! A Blosc file of any format, recognised by its content.
 
+use crate::behind;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::format::{self, FileFormat, HEADER_LEN};
@@ -132,13 +133,21 @@ impl Opening {
 
     fn open_as(&self, container: Container, bytes: Bytes) -> blosc_oxide::Result<Source> {
         Ok(match container {
-            Container::Frame => Source::Frame(checked(Frame::open_at(bytes, self.offset, self.frame_options())?)?),
+            Container::Frame => {
+                if !self.is_part {
+                    behind::check_frame(&*bytes)?;
+                }
+                Source::Frame(checked(Frame::open_at(bytes, self.offset, self.frame_options())?)?)
+            }
             Container::Packed => {
                 let packed = PackedSuperChunk::open_with_limits(self.part(bytes), self.limits)?;
                 Source::Packed(packed.with_threads(self.threads.clone()))
             }
             Container::Bloscpack => {
                 let options = ReadOptions::new().limits(self.limits).threads(self.threads.clone());
+                if !self.is_part {
+                    behind::check_bloscpack(&*bytes, options.clone())?;
+                }
                 Source::Bloscpack(Bloscpack::with_options(self.part(bytes), options)?)
             }
             _ => Source::Chunk(self.read_chunk(&self.part(bytes))?),

@@ -373,3 +373,39 @@ fn help_has_the_options_of_a_command_before_those_of_all() {
         assert!(place(last) < place("-q, --quiet") && place("--max-memory") < place("-h, --help"), "{text}");
     }
 }
+
+#[test]
+fn an_option_of_another_compressor_is_not_taken_for_a_file() {
+    let scratch = Scratch::new();
+    scratch.write("data", b"data");
+    for arguments in [["c", "-9", "data"], ["c", "-k", "data"], ["d", "-c", "data"]] {
+        let line = assert_fails(&run(&scratch, &arguments), 2, "an option that there is not");
+        assert!(line.ends_with(&format!("unexpected argument '{}' found; try --help", arguments[1])), "{line}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_no_success() {
+    let scratch = Scratch::new();
+    scratch.write("data", &ramp(100));
+    assert!(run(&scratch, &["c", "data", "data.b2frame"]).status.success());
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["--version", "--verbose"],
+        &["completions", "bash"],
+        &["info", "data.b2frame"],
+        &["info", "--json", "data.b2frame"],
+        &["verify", "data.b2frame"],
+        &["cat", "data.b2frame"],
+        &["d", "data.b2frame", "-"],
+        &["c", "data", "-"],
+        &["convert", "data.b2frame", "-"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = Command::new(BLOSC).args(arguments).current_dir(&scratch.0).stdout(full).output().unwrap();
+        let line = assert_fails(&output, 2, &format!("{arguments:?}"));
+        assert!(line.contains("No space left on device"), "{line}");
+    }
+}

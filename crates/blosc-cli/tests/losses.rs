@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, assert_fails, npy, ramp, run};
+use common::{Scratch, assert_fails, blosc_with_input, noise, npy, ramp, run};
 use std::fs;
 
 fn works(scratch: &Scratch, arguments: &[&str]) -> String {
@@ -61,6 +61,64 @@ fn bytes_behind_a_chunk_are_not_dropped_without_a_word() {
     assert!(works(&scratch, &["info", "x.chunk"]).contains("behind        8 bytes"));
     works(&scratch, &["d", "x.chunk", "out", "--offset", "0"]);
     assert_eq!(fs::read(scratch.join("out")).unwrap(), ramp(1000));
+}
+
+/// gzip and zstd read files that `cat` has put one behind the other.
+#[test]
+fn a_file_behind_another_is_not_dropped_without_a_word() {
+    let scratch = Scratch::new();
+    scratch.write("one", &ramp(5_000));
+    scratch.write("two", &noise(3_000));
+    let made = [
+        ("b2frame", "frame"),
+        ("b2nd", "frame"),
+        ("frame-beta1", "frame"),
+        ("frame-beta5", "frame"),
+        ("blp", "Bloscpack file"),
+    ];
+    for (format, what) in made {
+        let name = format!("one.{format}");
+        works(&scratch, &["c", "--format", format, "one", &name]);
+        // Changed in place, a frame has copies of its header behind it.
+        if matches!(format, "b2frame" | "b2nd") {
+            works(&scratch, &["meta", "set", &name, "note", "changed"]);
+            works(&scratch, &["meta", "set", &name, "note", "changed again"]);
+        }
+        works(&scratch, &["verify", &name]);
+        let first = fs::read(scratch.join(&name)).unwrap();
+        for other in ["b2frame", "blp"] {
+            works(&scratch, &["c", "--force", "--format", other, "two", "second"]);
+            let both = [first.clone(), fs::read(scratch.join("second")).unwrap()].concat();
+            scratch.write("both", &both);
+            for arguments in [
+                &["d", "both", "out"][..],
+                &["cat", "both"],
+                &["verify", "both"],
+                &["convert", "both", "out.blp"],
+                &["append", "both", "two"],
+                &["meta", "list", "both"],
+                &["compact", "both"],
+            ] {
+                if what != "frame" && arguments[0] == "compact" {
+                    continue;
+                }
+                let line = assert_fails(&run(&scratch, arguments), 1, &format!("{format} {other} {arguments:?}"));
+                assert!(line.contains(&format!("another Blosc file follows the {what}")), "{line}");
+            }
+            assert_eq!(fs::read(scratch.join("both")).unwrap(), both);
+            let line = assert_fails(&run(&scratch, &["verify", "both"]), 1, other);
+            let at = line.rsplit("--offset ").next().unwrap().split(' ').next().unwrap().to_owned();
+            assert_eq!(run(&scratch, &["d", "both", "-", "--offset", "0"]).stdout, ramp(5_000), "{format} {other}");
+            assert_eq!(run(&scratch, &["d", "both", "-", "--offset", &at]).stdout, noise(3_000), "{format} {other}");
+        }
+        // What belongs to nothing, as an append leaves it that was killed, does no harm.
+        scratch.write("both", &[first.clone(), noise(500)].concat());
+        assert_eq!(run(&scratch, &["d", "both", "-"]).stdout, ramp(5_000), "{format}");
+    }
+    let streams = [["c", "one", "-"], ["c", "two", "-"]].map(|arguments| run(&scratch, &arguments).stdout);
+    let piped = blosc_with_input(["d", "-", "-"], &streams.concat());
+    assert_eq!(piped.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&piped.stderr).contains("another Bloscpack file follows at byte"), "{piped:?}");
 }
 
 #[test]
