@@ -93,6 +93,108 @@ fn a_directory_is_replaced_in_one_step_when_all_of_it_is_on_the_disk() {
     assert_eq!(scratch.names(), ["data.bin", "out.sframe"]);
 }
 
+/// What a run ends with if system calls fail as strace's `inject` says; `None` if there is no strace to make them fail.
+#[cfg(target_arch = "x86_64")]
+fn with_faults(scratch: &Scratch, faults: &[&str], arguments: &[&str]) -> Option<std::process::Output> {
+    let injected = faults.iter().flat_map(|fault| ["-e".to_owned(), format!("inject={fault}")]);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-o", "/dev/null"]).args(injected);
+    strace.arg(BLOSC).args(arguments).current_dir(&scratch.0).output().ok()
+}
+
+/// Files and sparse frames that are there already, with what makes them, and what they are replaced by.
+#[cfg(target_arch = "x86_64")]
+const REPLACED: [[&str; 4]; 4] = [
+    ["data.bin", "old.b2frame", "new.b2frame", "file by file"],
+    ["data.bin", "old.sframe", "new.sframe", "directory by directory"],
+    ["data.bin", "file.sframe", "new.sframe", "file by directory"],
+    ["data.bin", "directory.b2frame", "new.b2frame", "directory by file"],
+];
+
+/// Runs `check` for each of them with the old at the target, `faults` and the arguments that replace it.
+#[cfg(target_arch = "x86_64")]
+fn replace_each(check: impl Fn(&Scratch, &str, &[&str])) {
+    for [data, old, new, what] in REPLACED {
+        let scratch = Scratch::new();
+        scratch.write(data, &ramp(10_000));
+        scratch.write("other.bin", &noise(9_000));
+        let format = if what.starts_with("directory") { "sframe" } else { "b2frame" };
+        assert!(run(&scratch, &["c", "--format", format, data, old]).status.success(), "{what}");
+        assert!(run(&scratch, &["c", "other.bin", new]).status.success(), "{what}");
+        let format = if what.ends_with("directory") { "sframe" } else { "b2frame" };
+        check(&scratch, old, &["convert", "--force", "--format", format, new, old]);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn content(scratch: &Scratch, name: &str) -> Vec<u8> {
+    let output = run(scratch, &["cat", name]);
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Linux before 3.15, or a file system that knows neither `RENAME_NOREPLACE` nor `RENAME_EXCHANGE`, perhaps without links.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn results_get_their_place_where_names_cannot_be_exchanged() {
+    let old_systems: [&[&str]; 4] = [
+        &["renameat2:error=ENOSYS"],
+        &["renameat2:error=EINVAL"],
+        &["renameat2:error=EOPNOTSUPP"],
+        &["renameat2:error=EINVAL", "link:error=EPERM", "linkat:error=EPERM"],
+    ];
+    for faults in old_systems {
+        let is_missing = std::cell::Cell::new(false);
+        replace_each(|scratch, old, arguments| {
+            let names = scratch.names();
+            let Some(output) = with_faults(scratch, faults, arguments) else { return is_missing.set(true) };
+            assert!(output.status.success(), "{faults:?} {old}: {}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(content(scratch, old), noise(9_000), "{faults:?} {old}");
+            assert_eq!(scratch.names(), names, "{faults:?} {old}");
+            for free in ["free.b2frame", "free.sframe"] {
+                let output = with_faults(scratch, faults, &["c", "data.bin", free]).unwrap();
+                assert!(output.status.success(), "{faults:?} {free}: {}", String::from_utf8_lossy(&output.stderr));
+                assert_eq!(content(scratch, free), ramp(10_000));
+                let output = with_faults(scratch, faults, &["c", "other.bin", free]).unwrap();
+                assert_fails(&output, 2, "without --force");
+                assert_eq!(content(scratch, free), ramp(10_000), "{faults:?}");
+            }
+            assert_eq!(scratch.names().len(), names.len() + 2, "{faults:?} {old}: {:?}", scratch.names());
+        });
+        if is_missing.get() {
+            return;
+        }
+    }
+}
+
+/// The directory cannot be synced, which is found out when the new is at its place.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn what_was_there_comes_back_where_names_cannot_be_exchanged() {
+    for links in [true, false] {
+        replace_each(|scratch, old, arguments| {
+            let names = scratch.names();
+            // Without links a file has no second name, and is gone when another is renamed over it.
+            let is_over = !links && !scratch.join(old).is_dir() && arguments.contains(&"b2frame");
+            // A run that nothing disturbs tells how many syncs there are; then all is as before.
+            assert!(shell(scratch, &format!("cp -a {old} saved")).status.success());
+            let Some(calls) = system_calls(scratch, arguments) else { return };
+            assert!(shell(scratch, &format!("rm -r {old} && mv saved {old}")).status.success());
+            let syncs = calls.iter().filter(|call| call.contains("fsync(")).count();
+            let last = format!("fsync:error=EIO:when={syncs}");
+            let mut faults = vec!["renameat2:error=ENOSYS", last.as_str()];
+            if !links {
+                faults.extend(["link:error=EPERM", "linkat:error=EPERM"]);
+            }
+            let output = with_faults(scratch, &faults, arguments).unwrap();
+            let line = assert_fails(&output, 2, old);
+            assert_eq!(line.contains("the result is there, but a power cut may lose it"), is_over, "{old}: {line}");
+            assert_eq!(content(scratch, old), if is_over { noise(9_000) } else { ramp(10_000) }, "{old}");
+            assert_eq!(scratch.names(), names, "{old}");
+        });
+    }
+}
+
 #[test]
 fn a_link_as_output_is_replaced_and_not_followed() {
     let scratch = Scratch::new();
