@@ -52,7 +52,9 @@ fn usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return match error.print() {
             Err(cause) => failure::Failure::from(cause).report(),
-            Ok(()) if error.kind() == ErrorKind::DisplayVersion && instructions::are_asked_for() => instructions::print(),
+            Ok(()) if error.kind() == ErrorKind::DisplayVersion && instructions::are_asked_for() => {
+                instructions::print()
+            }
             Ok(()) => ExitCode::SUCCESS,
         };
     }

@@ -75,7 +75,8 @@ impl Metadata {
 
     /// The same with what python-blosc2 says about the array that the data is.
     pub(crate) fn described(mut self) -> blosc_oxide::Result<Self> {
-        let layer = self.vllayers.iter().find(|(name, content)| name == TENSOR_LAYER && content.len() <= MAX_DESCRIPTION);
+        let layer =
+            self.vllayers.iter().find(|(name, content)| name == TENSOR_LAYER && content.len() <= MAX_DESCRIPTION);
         if let Some((_, content)) = layer {
             self.tensor = Some(described_tensor(content, &Limits::new())?);
         }

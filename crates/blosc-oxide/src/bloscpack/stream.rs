@@ -182,7 +182,10 @@ impl<R: Read> Input<R> {
         let mut is_first = true;
         while self.up_to(TAIL_LEN, &mut tail)? > 0 {
             if std::mem::take(&mut is_first) && super::is_bloscpack(&tail) {
-                bail!(Unsupported, "another Bloscpack file follows at byte {chunks_end}: each has to be read by itself");
+                bail!(
+                    Unsupported,
+                    "another Bloscpack file follows at byte {chunks_end}: each has to be read by itself"
+                );
             }
             tail.drain(..tail.len().saturating_sub(TAIL_LEN));
         }

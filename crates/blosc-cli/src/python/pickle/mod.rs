@@ -272,7 +272,9 @@ impl<'a> Machine<'a> {
         };
         let arguments = self.as_tuple(arguments)?;
         let node = match (function.as_str(), &*arguments) {
-            ("numpy.dtype", [name, ..]) => Node::DType { name: short(self.as_text(*name)?)?, state: Members::default() },
+            ("numpy.dtype", [name, ..]) => {
+                Node::DType { name: short(self.as_text(*name)?)?, state: Members::default() }
+            }
             ("numpy.core.multiarray._reconstruct", [class, ..]) => match self.node(*class) {
                 Node::Global(class) if class == "numpy.ndarray" => Node::Array(None),
                 Node::Global(class) => return Err(unsupported(&format!("{class} is no plain array"))),
