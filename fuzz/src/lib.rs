@@ -18,7 +18,11 @@ pub mod kernels;
 pub mod lizard;
 #[path = "../../crates/blosc-kernels/src/lizard/tests/simple.rs"]
 mod lizard_oracle;
+#[allow(dead_code, reason = "the command uses more of it")]
+#[path = "../../crates/blosc-cli/src/python/mod.rs"]
+mod python;
 pub mod seeds;
+pub mod stores;
 
 use blosc_oxide::{Decompressor, Error, FrameOptions, Limits, Options, Threads};
 
