@@ -1,6 +1,8 @@
 //! Frames in the formats of the betas: what we write is what those releases wrote, and is read back.
 
-use blosc_oxide::{Chunk, Codec, EarlyFrame, ErrorKind, Filter, Frame, Options, Special, SuperChunk, Threads};
+use blosc_oxide::{
+    BitshuffleRule, Chunk, Codec, EarlyFrame, ErrorKind, Filter, Frame, Options, Special, SuperChunk, Threads,
+};
 use std::io::Cursor;
 use testkit::Rng;
 use testkit::golden::Golden;
@@ -247,6 +249,21 @@ fn the_reserved_width_and_unknown_versions_are_refused_by_name() {
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains("format version"), "{error}");
     }
+}
+
+#[test]
+fn an_unknown_version_of_a_trailer_is_refused_by_name() {
+    /// A trailer without user metadata.
+    const TRAILER_LEN: usize = 30;
+    let mut bytes = with_index(EarlyFrame::Beta5, 0x20, |offset| offset.to_le_bytes().to_vec());
+    let version = bytes.len() - TRAILER_LEN + 1;
+    assert_eq!(bytes[version], 1);
+    bytes[version] = 0;
+    assert_eq!(Frame::from_bytes(bytes.clone()).unwrap().bitshuffle_rule(), BitshuffleRule::Old);
+    bytes[version] = 2;
+    let error = Frame::from_bytes(bytes).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("frame trailer: version 2 is not known"), "{error}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What is left of a damaged frame is found again, and what cannot be known is told.
 
 use blosc_oxide::{
-    Codec, Directory as _, Durability, EarlyFrame, ErrorKind, Frame, FrameOptions, MemoryDirectory, MemoryStorage,
-    Options, Repair, RepairUnknown, RepairedBy, Special, SuperChunk, Threads,
+    Codec, Directory as _, Durability, EarlyFrame, ErrorKind, Frame, FrameOptions, Limits, MemoryDirectory,
+    MemoryStorage, Options, Repair, RepairUnknown, RepairedBy, Special, SuperChunk, Threads, fill_chunk, special_chunk,
 };
 use std::time::{Duration, Instant};
 use testkit::Rng;
@@ -463,4 +463,43 @@ fn damage_of_any_kind_gives_a_report_in_time() {
 fn what_cannot_be_read_is_an_error() {
     let error = Frame::repair_path("/not/there", options()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
+}
+
+/// A frame in which every one of `count` entries names the same chunk.
+fn copies_of_one_chunk(count: usize) -> Vec<u8> {
+    const TRAILER_LEN_FROM_END: usize = 22;
+    let (nbytes, options) = (500, options().checksums(false));
+    let mut case = Case::new(options.clone());
+    case.frame.fill(Special::Zeros, (count * nbytes) as u64, nbytes).unwrap();
+    let bytes = case.frame.to_bytes().unwrap();
+    let u32_at = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let (header_len, trailer_len) = (u32_at(11), u32_at(bytes.len() - TRAILER_LEN_FROM_END));
+    let chunk = fill_chunk(b"same", nbytes, &Options::new(4)).unwrap();
+    // All offsets are zero.
+    let index = special_chunk(Special::Zeros, 8 * count, &Options::new(8)).unwrap();
+    let (mut header, trailer) = (bytes[..header_len].to_vec(), &bytes[bytes.len() - trailer_len..]);
+    let frame_len = (header_len + chunk.len() + index.len() + trailer_len) as u64;
+    header[16..24].copy_from_slice(&frame_len.to_be_bytes());
+    header[39..47].copy_from_slice(&(chunk.len() as u64).to_be_bytes());
+    let mut trailer = trailer.to_vec();
+    // No fingerprint.
+    let end = trailer.len();
+    trailer[end - 17..].fill(0);
+    [&header[..], &chunk, &index, &trailer].concat()
+}
+
+#[test]
+fn copies_of_a_chunk_are_held_to_the_limits() {
+    const COUNT: usize = 100_000;
+    let bytes = copies_of_one_chunk(COUNT);
+    let repaired = |limits: Limits| {
+        let repair = Frame::repair(MemoryStorage::new(bytes.clone()), options().limits(limits)).unwrap();
+        let mut target = Frame::create_in(MemoryStorage::default(), repair.frame_options()).unwrap();
+        repair.write_to(&mut target).map(|()| target)
+    };
+    let error = repaired(Limits::new().max_allocation(1 << 20)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert!(error.to_string().contains("the list of copies of a chunk asks for"), "{error}");
+    let whole = repaired(Limits::new()).unwrap();
+    assert_eq!((whole.nchunks(), whole.decompress(COUNT - 1).unwrap()), (COUNT, b"same".repeat(125)));
 }

@@ -228,3 +228,19 @@ fn chunks_that_are_replaced_before_they_are_committed_leave_no_dead_bytes() {
     let (once, often) = (bytes_after(0), bytes_after(40));
     assert!(often < once + 2 * noisy(1).len(), "{once} bytes became {often}");
 }
+
+#[test]
+fn a_copy_counts_special_chunks_and_does_not_go_through_them() {
+    const COUNT: usize = 50_000_000;
+    let options = || FrameOptions::new(Options::new(4).threads(Threads::serial())).checksums(false);
+    let mut hollow = frame(options());
+    hollow.append(&[1; 1000]).unwrap();
+    hollow.fill(Special::Zeros, 1000 * COUNT as u64 + 400, 1000).unwrap();
+    let mut copy = frame(options());
+    let start = std::time::Instant::now();
+    hollow.copy_to(&mut copy).unwrap();
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+    assert_eq!((copy.nchunks(), copy.nbytes(), copy.chunksize()), (COUNT + 2, hollow.nbytes(), Some(1000)));
+    assert_eq!(copy.bytes(0..1400).unwrap(), hollow.bytes(0..1400).unwrap());
+    assert_eq!(copy.decompress(COUNT + 1).unwrap(), [0; 400]);
+}

@@ -29,6 +29,8 @@ pub(super) const STR_4: u8 = marker::FIXSTR | 4;
 pub(super) const BETA1_LEN: usize = 64;
 pub(super) const BETA5_LEN: usize = 82;
 pub(super) const FILTER_BYTES: usize = 8;
+/// The newest version of a trailer.
+const TRAILER_VERSION: u8 = 1;
 /// Where the general flags are.
 const FLAGS_AT: usize = 25;
 /// In how many chunks filters are looked for.
@@ -160,7 +162,10 @@ pub(super) fn bitshuffle_rule(trailer: &[u8]) -> Option<BitshuffleRule> {
 pub(super) fn read_trailer(bytes: &[u8]) -> Result<VlMetalayers> {
     let mut reader = Reader::new("frame trailer", bytes, 0);
     reader.byte()?;
-    reader.byte()?;
+    let version = reader.byte()?;
+    if version > TRAILER_VERSION {
+        bail!(Unsupported, "frame trailer: version {version} is not known in a frame that starts with 9d");
+    }
     let chunk = reader.long(marker::BIN32)?;
     let mut layers = VlMetalayers::new();
     if !chunk.is_empty() {

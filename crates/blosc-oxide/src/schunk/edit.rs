@@ -205,8 +205,7 @@ impl SuperChunk {
                 target.metalayers_mut().add(name, content)?;
             }
             target.vlmetalayers_mut().extend(self.vlmetalayers())?;
-            let is_same = same_compression(&target.options, &self.options);
-            (0..self.nchunks()).try_for_each(|index| target.append_from(self, index, is_same))
+            target.put_all(self)
         })
     }
 

@@ -150,7 +150,7 @@ pub(crate) trait ChunkStore: Send + Sync {
         bail!(InvalidArgument, "in memory nothing is kept of what was there before a change");
     }
 
-    /// Gives back the room of what no longer counts. All changes have been published.
+    /// Reclaims unused space. All changes have been published.
     fn compact(&mut self, _state: &State) -> Result<()> {
         Ok(())
     }
@@ -201,7 +201,7 @@ pub(crate) trait ChunkStore: Send + Sync {
         Ok(None)
     }
 
-    /// What the chunks are read from, if it is one storage, and where in it they begin to count.
+    /// The storage that all chunks are read from, if it is a single one, and where the frame starts in it.
     fn source(&self) -> Option<(&dyn ReadAt, u64)> {
         None
     }

@@ -30,6 +30,8 @@ use std::path::Path;
 use watched::Watched;
 
 const MIN_CHUNK: usize = 32;
+/// What a chunk takes in the index of a frame that is written, and in its list of checksums while that grows.
+type CopyMemory = [u64; 4];
 /// From how many chunks on there are no checksums if most of them are special.
 const MANY_CHUNKS: usize = 1 << 20;
 
@@ -416,8 +418,8 @@ impl Repair {
     /// Appends the chunks to `target`, with zeros in place of damaged ones, and adds the metalayers.
     ///
     /// # Errors
-    /// As [`SuperChunk::append_chunk`] and [`Metalayers::add`](crate::Metalayers::add); `LimitExceeded` if zeros would take
-    /// more memory than the limits allow.
+    /// As [`SuperChunk::append_chunk`] and [`Metalayers::add`](crate::Metalayers::add); `LimitExceeded` if zeros, or
+    /// the list of chunks, would take more memory than the limits allow.
     pub fn write_to(&self, target: &mut SuperChunk) -> Result<()> {
         for (name, content) in self.state.metalayers.iter() {
             if target.metalayers().get(name) != Some(content) {
@@ -441,7 +443,13 @@ impl Repair {
             Some(special) if count > 1 && special != Special::Value && !header.has_vlblocks() => {
                 self.append_special(target, special, header.nbytes(), count)
             }
-            _ => (0..count).try_for_each(|_| target.append_chunk(chunk)),
+            _ => {
+                if count > 1 {
+                    // Each copy is a chunk of its own in the new frame, and nothing bounds how often an index names one.
+                    self.options.limits.check_list::<CopyMemory>("the list of copies of a chunk", count as u64)?;
+                }
+                (0..count).try_for_each(|_| target.append_chunk(chunk))
+            }
         }
     }
 
