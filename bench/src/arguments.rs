@@ -5,8 +5,9 @@ use crate::install;
 use crate::measure::Effort;
 use std::path::PathBuf;
 
-pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--peer PATH/libblosc2.so] [--peer1 PATH/libblosc.so]
+pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer PATH/libblosc2.so] [--peer1 PATH/libblosc.so]
                      [--only AREA] [--match WORD]... [--json FILE] [--html FILE] [--markdown FILE]
+       bench report FILE... [--json FILE] [--html FILE] [--markdown FILE]
        bench growth [--max COUNT] [--directory DIR] [--html FILE] [--json FILE]
                     [--markdown FILE]
        bench install
@@ -14,6 +15,8 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--peer PATH/libb
 
 compare    measures blosc-oxide and the C libraries side by side, on real data
   --quick      fewer rows and shorter samples: less than a minute
+  --busy       two threads beside as many busy loops as there are processors, against C-Blosc2 and against our own one
+               thread; fails if a row is behind its goal: about eight minutes, one with --quick
   --peer PATH  C-Blosc2; else the variable BLOSC2_LIBRARY names it, else it is what `install` has installed
   --peer1 PATH C-Blosc 1.21; else the variable BLOSC1_LIBRARY names it, else it is what `install` has installed
   --only AREA  one of filters, instructions, chunks, blosc1, dependent, items, frames, arrays
@@ -21,6 +24,7 @@ compare    measures blosc-oxide and the C libraries side by side, on real data
   --json FILE  writes all rows as JSON
   --html FILE  writes one page with plots
   --markdown FILE  puts the tables into a file that has their places marked, such as bench/README.md
+report     puts together what several runs of `compare --json` have measured, on the same machine
 growth     measures time and memory of what is done to frames of 10, 100 and so on up to COUNT chunks (10,000,000 unless
            told; DIR, the directory for temporary files unless told, needs 8 GB for them)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
@@ -31,6 +35,11 @@ guard      counts instructions under valgrind and fails if an operation takes 10
 /// What is to be done.
 pub(crate) enum Command {
     Compare(Arguments),
+    /// Makes one report of what several runs have measured.
+    Report {
+        files: Vec<PathBuf>,
+        arguments: Arguments,
+    },
     Growth(Growth),
     /// What `growth` runs in a process of its own.
     GrowthStep {
@@ -42,6 +51,8 @@ pub(crate) enum Command {
     Guard {
         update: bool,
     },
+    /// What `compare --busy` runs beside it.
+    Spin,
     /// What `guard` runs under valgrind.
     Operation(String),
     /// What `compare` runs to measure a data set with another build.
@@ -55,6 +66,8 @@ pub(crate) enum Command {
 pub(crate) struct Arguments {
     pub(crate) effort: Effort,
     pub(crate) is_quick: bool,
+    /// Whether other programs are to compute beside it.
+    pub(crate) is_busy: bool,
     pub(crate) peer: PathBuf,
     pub(crate) blosc1: PathBuf,
     pub(crate) only: Option<String>,
@@ -67,7 +80,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Whether rows of an area are wanted.
     pub(crate) fn wants(&self, area: &str) -> bool {
-        self.only.as_deref().is_none_or(|only| only == area)
+        (area == "busy") == self.is_busy && self.only.as_deref().is_none_or(|only| only == area)
     }
 
     /// Whether a row with these words in its name is wanted.
@@ -80,9 +93,14 @@ impl Arguments {
 pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, String> {
     match given.next().as_deref() {
         Some("compare") => compare(given).map(Command::Compare),
+        Some("report") => {
+            let (files, options) = files_first(given);
+            compare(options).map(|arguments| Command::Report { files, arguments })
+        }
         Some("growth") => growth(given).map(Command::Growth),
         Some("growth-step") => growth_step(given),
         Some("install") => Ok(Command::Install),
+        Some("spin") => Ok(Command::Spin),
         Some("guard") => match given.next().as_deref() {
             None => Ok(Command::Guard { update: false }),
             Some("--update") => Ok(Command::Guard { update: true }),
@@ -98,6 +116,14 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
     }
 }
 
+/// The files that come before the options.
+fn files_first(given: impl Iterator<Item = String>) -> (Vec<PathBuf>, impl Iterator<Item = String>) {
+    let given: Vec<String> = given.collect();
+    let count = given.iter().position(|argument| argument.starts_with("--")).unwrap_or(given.len());
+    let options = given[count..].to_vec();
+    (given[..count].iter().map(PathBuf::from).collect(), options.into_iter())
+}
+
 fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let path = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
     let peer = path("BLOSC2_LIBRARY").or_else(install::library);
@@ -105,6 +131,7 @@ fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String>
     let mut arguments = Arguments {
         effort: Effort::FULL,
         is_quick: false,
+        is_busy: false,
         peer: peer.unwrap_or_else(|| PathBuf::from("libblosc2.so")),
         blosc1: blosc1.unwrap_or_else(|| PathBuf::from("libblosc.so.1")),
         only: None,
@@ -117,6 +144,7 @@ fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String>
         let mut value = || given.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
             "--quick" => (arguments.effort, arguments.is_quick) = (Effort::QUICK, true),
+            "--busy" => arguments.is_busy = true,
             "--peer" => arguments.peer = PathBuf::from(value()?),
             "--peer1" => arguments.blosc1 = PathBuf::from(value()?),
             "--only" => arguments.only = Some(value()?),

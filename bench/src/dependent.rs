@@ -47,10 +47,10 @@ pub(crate) fn rows(arguments: &Arguments, add: &mut dyn FnMut(Row)) -> Result<()
 }
 
 /// A row for each of what the build is compared with.
-fn pair_of_rows(ours: &Measured, theirs: &Measured) -> [Row; 2] {
+fn pair_of_rows(ours: &Row, theirs: &Row) -> [Row; 2] {
     let row = |against: &str, pair| Row {
         area: PROFILE,
-        name: format!("{}, against {against}", theirs.name),
+        name: format!("{} {}, against {against}", theirs.area, theirs.name),
         group: format!("{}, against {against}", theirs.area),
         nbytes: theirs.nbytes,
         pair,
@@ -60,15 +60,7 @@ fn pair_of_rows(ours: &Measured, theirs: &Measured) -> [Row; 2] {
     [row("C-Blosc2", theirs.pair), row("our profile", builds)]
 }
 
-/// What a process has measured.
-struct Measured {
-    area: String,
-    name: String,
-    nbytes: usize,
-    pair: Pair,
-}
-
-fn measure(program: &Path, arguments: &Arguments, data: &str) -> Result<Vec<Measured>, String> {
+fn measure(program: &Path, arguments: &Arguments, data: &str) -> Result<Vec<Row>, String> {
     let mut command = Command::new(program);
     command.args(["chunks", data]).arg("--peer").arg(&arguments.peer);
     if arguments.is_quick {
@@ -78,15 +70,7 @@ fn measure(program: &Path, arguments: &Arguments, data: &str) -> Result<Vec<Meas
     let rows: Value =
         serde_json::from_slice(&output.stdout).map_err(|problem| format!("{command:?} prints no JSON: {problem}"))?;
     let rows = rows.as_array().ok_or_else(|| format!("{command:?} prints no rows"))?;
-    rows.iter().map(|row| read(row).ok_or_else(|| format!("{command:?} prints {row}"))).collect()
-}
-
-fn read(row: &Value) -> Option<Measured> {
-    let area = row["area"].as_str()?.to_owned();
-    let name = format!("{area} {}", row["name"].as_str()?);
-    let pair =
-        Pair { ours: row["ours_ns"].as_f64()?, theirs: row["theirs_ns"].as_f64()?, ratio: row["ratio"].as_f64()? };
-    Some(Measured { area, name, nbytes: usize::try_from(row["nbytes"].as_u64()?).ok()?, pair })
+    rows.iter().map(|row| Row::from_json(row).ok_or_else(|| format!("{command:?} prints {row}"))).collect()
 }
 
 /// What each of the two processes does: the rows of one data set, as JSON.

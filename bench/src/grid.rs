@@ -22,7 +22,22 @@ pub(crate) struct Case {
     pub(crate) threads: u8,
 }
 
+/// The data sets that are measured in all cases, one for each of the most common typesizes. The others are measured in those
+/// [for every set](Case::is_for_every_set): all of them in all cases would take an hour.
+pub(crate) const IN_DEPTH: [&str; 4] = ["source_code", "elevation_i16", "temperature_f32", "rain_f64"];
+
 impl Case {
+    /// Whether the data sets that are not measured in depth are measured in it.
+    pub(crate) fn is_for_every_set(&self) -> bool {
+        let is_long = self.len == 2 * MIB && self.threads == 1 && matches!(self.level, 1 | USUAL | 9);
+        self.is_usual() && matches!(self.len / KIB, 4 | 64 | 2048) || is_long
+    }
+
+    /// Whether it is at the usual level, with shuffle.
+    pub(crate) fn is_usual(&self) -> bool {
+        self.level == USUAL && self.filter == "shuffle"
+    }
+
     /// Whether data made by formula, on which a level makes no difference, is measured in it as well.
     pub(crate) fn is_for_formulas(&self) -> bool {
         self.level == USUAL
@@ -84,6 +99,20 @@ pub(crate) fn blosc1(is_quick: bool) -> Vec<Case> {
     .concat()
 }
 
+/// Chunks on two threads while other programs compute: of a length of which all codecs are measured, and shorter and longer
+/// ones of the codecs that take least time for them.
+pub(crate) fn busy(is_quick: bool) -> Vec<Case> {
+    let (shuffle, two) = (&["shuffle"], &[2]);
+    let mut cases = product(&[MIB], &[USUAL], shuffle, two);
+    if !is_quick {
+        let short = product(&[256 * KIB], &[USUAL], shuffle, two);
+        cases.extend(short.into_iter().filter(|case| matches!(case.codec, "blosclz" | "lz4" | "zstd")));
+        let long = product(&[4 * MIB], &[USUAL], shuffle, two);
+        cases.extend(long.into_iter().filter(|case| matches!(case.codec, "blosclz" | "lz4")));
+    }
+    cases
+}
+
 /// Chunks that are measured with the build that a dependent crate gets, too.
 pub(crate) fn dependent(is_quick: bool) -> Vec<Case> {
     let lens: &[usize] = if is_quick { &[256 * KIB] } else { &[4 * KIB, 2 * MIB] };
@@ -106,8 +135,20 @@ mod tests {
     }
 
     #[test]
+    fn every_codec_is_measured_on_every_set_with_every_filter() {
+        let cases: Vec<Case> = blosc2(false).into_iter().filter(Case::is_for_every_set).collect();
+        for codec in CODECS {
+            for filter in FILTERS {
+                assert!(cases.iter().any(|case| case.codec == codec && case.filter == filter), "{codec} {filter}");
+            }
+        }
+        assert!(IN_DEPTH.iter().all(|name| crate::data::real::names().any(|known| known == *name)));
+    }
+
+    #[test]
     fn no_case_is_measured_twice() {
-        for cases in [blosc2(false), blosc2(true), blosc1(false), blosc1(true), dependent(false), dependent(true)] {
+        let grids = [blosc2, blosc1, dependent, busy];
+        for cases in grids.iter().flat_map(|grid| [grid(false), grid(true)]) {
             for (at, case) in cases.iter().enumerate() {
                 assert!(!cases[..at].contains(case), "{case:?}");
             }

@@ -7,6 +7,7 @@
 )]
 
 mod arguments;
+mod busy;
 mod capped;
 mod data;
 mod dependent;
@@ -22,10 +23,11 @@ mod rows;
 mod suite;
 
 use arguments::{Arguments, Command, USAGE};
+use busy::BusyLoops;
 use peer::{Blosc1, Peer};
 use report::Run;
 use rows::Row;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -34,11 +36,16 @@ fn main() -> ExitCode {
     let result = result.and_then(|command| match command {
         Command::Compare(arguments) => compare(&arguments),
         Command::Chunks { data, arguments } => chunks(&arguments, &data),
+        Command::Report { files, arguments } => put_together(&files, &arguments),
         Command::Growth(growth) => growth::run(&growth),
         Command::GrowthStep { operation, nchunks, directory } => growth::step(&operation, nchunks, &directory),
         Command::Guard { update } => guard::check(update),
         Command::Operation(name) => guard::run(&name),
         Command::Install => install(),
+        Command::Spin => {
+            busy::spin();
+            Ok(())
+        }
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -82,12 +89,20 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     for (len, speed) in &memcpy {
         println!("{:17} {:60} {speed:8.2} GB/s", "memcpy", format!("{} KiB", len >> 10));
     }
+    let loops = arguments.is_busy.then(BusyLoops::start).transpose()?;
+    let machine = match &loops {
+        Some(loops) => format!("{machine}; beside {} busy loops", loops.count()),
+        None => machine,
+    };
     let (start, mut rows) = (Instant::now(), Vec::new());
     suite::run(&peer, blosc1.as_mut(), arguments, |row| {
         print_row(&row);
         rows.push(row);
     })?;
-    write_reports(arguments, &Run { machine, memcpy, rows, seconds: start.elapsed().as_secs() })
+    drop(loops);
+    let run = Run { machine, memcpy, rows, seconds: start.elapsed().as_secs(), is_busy: arguments.is_busy };
+    write_reports(arguments, &run)?;
+    if run.is_busy { report::check(&run) } else { Ok(()) }
 }
 
 fn write_reports(arguments: &Arguments, run: &Run) -> Result<(), String> {
@@ -102,6 +117,16 @@ fn write_reports(arguments: &Arguments, run: &Run) -> Result<(), String> {
         rewrite(path, |text| report::put_into(text, run))?;
     }
     Ok(())
+}
+
+fn put_together(files: &[PathBuf], arguments: &Arguments) -> Result<(), String> {
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).map_err(|problem| format!("{}: {problem}", path.display()))?;
+        serde_json::from_str(&text).map_err(|problem| format!("{}: {problem}", path.display()))
+    };
+    let runs = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let run = report::from_json(&runs).ok_or("these files are not what `compare --json` writes")?;
+    write_reports(arguments, &run)
 }
 
 fn chunks(arguments: &Arguments, data: &str) -> Result<(), String> {

@@ -47,6 +47,11 @@ impl Effort {
         is_in_step: false,
     };
 
+    /// How long a sample takes beside busy loops: many turns of all that share a processor.
+    pub(crate) fn of_busy(self) -> Duration {
+        12 * self.sample
+    }
+
     /// With a rest before each sample, in which the threads that the other side has used go to sleep. Else the system may find
     /// all processors busy, and let both threads of a side run on the same one.
     pub(crate) fn with_rest(self) -> Self {
@@ -109,6 +114,45 @@ pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl F
     let ratios = samples[0].iter().zip(&samples[1]).map(|(ours, theirs)| theirs / ours).collect();
     let [ours, theirs] = samples.map(median);
     Pair { ours, theirs, ratio: median(ratios) }
+}
+
+/// Several programs timed turn by turn, where others disturb them all the time: each by the median of its own samples, since
+/// neighbours are not disturbed alike.
+pub(crate) struct Samples<const N: usize> {
+    /// How many runs a sample has.
+    runs: u32,
+    /// Nanoseconds for one run.
+    of_sides: [Vec<f64>; N],
+}
+
+impl<const N: usize> Samples<N> {
+    /// None yet. The slowest side takes about `sample` for one when nobody disturbs it; all have the same number of runs.
+    pub(crate) fn new(sample: Duration, sides: &mut [&mut dyn FnMut(); N]) -> Self {
+        const TRIES: usize = 3;
+        let fastest = |side: &mut &mut dyn FnMut()| (0..TRIES).map(|_| time(1, side)).min().unwrap_or_default();
+        let slowest = sides.iter_mut().map(fastest).max().unwrap_or_default().max(Duration::from_nanos(20));
+        let runs = sample.as_nanos().div_ceil(slowest.as_nanos());
+        Self { runs: u32::try_from(runs).unwrap_or(u32::MAX), of_sides: [const { Vec::new() }; N] }
+    }
+
+    /// Takes so many, those included that there are. Who goes first changes with every turn, and each starts after a rest,
+    /// in which the threads of the others go to sleep.
+    pub(crate) fn take(&mut self, count: usize, sides: &mut [&mut dyn FnMut(); N]) {
+        for turn in self.of_sides[0].len()..count {
+            for step in 0..N {
+                let side = (turn + step) % N;
+                Effort::FULL.with_rest().have_rest();
+                let elapsed = time(self.runs, &mut sides[side]);
+                self.of_sides[side].push(elapsed.as_secs_f64() * 1e9 / f64::from(self.runs));
+            }
+        }
+    }
+
+    /// How two of them compare.
+    pub(crate) fn pair(&self, ours: usize, theirs: usize) -> Pair {
+        let [ours, theirs] = [ours, theirs].map(|side| median(self.of_sides[side].clone()));
+        Pair { ours, theirs, ratio: theirs / ours }
+    }
 }
 
 /// How many runs make a sample, if one takes `once`.

@@ -27,6 +27,9 @@ pub(crate) fn run(
     mut add: impl FnMut(Row),
 ) -> Result<(), String> {
     let add: Add<'_> = &mut add;
+    if arguments.wants("busy") {
+        busy(peer, arguments, add)?;
+    }
     if arguments.wants("filters") {
         filters(peer, arguments, add);
     }
@@ -110,10 +113,17 @@ fn wanted<'c>(arguments: &Arguments, data: &str, cases: &'c [Case]) -> Vec<&'c C
     cases.iter().filter(matches).collect()
 }
 
-/// Gives each real data set that something is wanted of to `measure`.
-fn each_set(arguments: &Arguments, cases: &[Case], mut measure: impl FnMut(&DataSet, Case)) -> Result<(), String> {
+/// Gives each real data set that something is wanted of to `measure`: in all cases, if it is one of those that are measured in
+/// depth, else in those that are for `every` set.
+fn each_set(
+    arguments: &Arguments,
+    cases: &[Case],
+    every: impl Fn(&Case) -> bool,
+    mut measure: impl FnMut(&DataSet, Case),
+) -> Result<(), String> {
     for name in real::names() {
-        let wanted = wanted(arguments, name, cases);
+        let mut wanted = wanted(arguments, name, cases);
+        wanted.retain(|case| arguments.is_quick || grid::IN_DEPTH.contains(&name) || every(case));
         if !wanted.is_empty() {
             let data = real::load(name)?;
             wanted.into_iter().filter(|case| is_reached(&data, case)).for_each(|case| measure(&data, *case));
@@ -133,7 +143,7 @@ fn chunks(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String
         let mut contexts = peer.contexts(case, data.typesize);
         rows::chunks::rows(arguments.effort, data, case, Format::Blosc2, &mut contexts).into_iter().for_each(&mut *add);
     };
-    each_set(arguments, &cases, &mut measure)?;
+    each_set(arguments, &cases, Case::is_for_every_set, &mut measure)?;
     // Chunks that are stored as they are, and special ones: real data has none of them for sure.
     for data in [formula::random(FORMULA_LEN), formula::zeros(FORMULA_LEN)] {
         let wanted = wanted(arguments, data.name, &cases).into_iter().filter(|case| case.is_for_formulas());
@@ -142,8 +152,23 @@ fn chunks(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String
     Ok(())
 }
 
+fn busy(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
+    let (cases, sample) = (grid::busy(arguments.is_quick), arguments.effort.of_busy());
+    let is_wanted = real::names().step_by(if arguments.is_quick { 4 } else { 1 }).collect::<Vec<_>>();
+    each_set(
+        arguments,
+        &cases,
+        |_| true,
+        |data, case| {
+            if is_wanted.contains(&data.name) {
+                rows::busy::rows(peer, data, case, sample).into_iter().for_each(&mut *add);
+            }
+        },
+    )
+}
+
 fn blosc1_chunks(library: &mut Blosc1, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
-    each_set(arguments, &grid::blosc1(arguments.is_quick), |data, case| {
+    each_set(arguments, &grid::blosc1(arguments.is_quick), Case::is_usual, |data, case| {
         let mut library = library.configured(case, data.typesize);
         rows::chunks::rows(arguments.effort, data, case, Format::Blosc1, &mut library).into_iter().for_each(&mut *add);
     })

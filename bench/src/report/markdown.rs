@@ -29,7 +29,12 @@ pub(crate) fn markdown(run: &Run) -> String {
 /// `text` with the tables of a run, and that of the data sets, in their places.
 pub(crate) fn put_into(text: &str, run: &Run) -> Result<String, String> {
     let text = replace(text, "data sets", &real::table())?;
-    replace(&text, if cfg!(feature = "zstd-pure") { "compare, zstd-pure" } else { "compare" }, &markdown(run))
+    let place = match run.is_busy {
+        true => "compare, busy",
+        false if cfg!(feature = "zstd-pure") => "compare, zstd-pure",
+        false => "compare",
+    };
+    replace(&text, place, &markdown(run))
 }
 
 /// Replaces what is between the two comments of a place.

@@ -18,6 +18,8 @@ pub(crate) struct Run {
     pub(crate) memcpy: Vec<(usize, f64)>,
     pub(crate) rows: Vec<Row>,
     pub(crate) seconds: u64,
+    /// Whether other programs computed meanwhile.
+    pub(crate) is_busy: bool,
 }
 
 /// Everything as JSON.
@@ -26,8 +28,28 @@ pub(crate) fn to_json(run: &Run) -> Value {
     json!({
         "machine": run.machine,
         "seconds": run.seconds,
+        "is_busy": run.is_busy,
         "memcpy_gb_per_s": memcpy.collect::<Vec<_>>(),
         "rows": run.rows.iter().map(Row::to_json).collect::<Vec<_>>(),
+    })
+}
+
+/// Runs that `to_json` has written, as one: of the same machine and libraries.
+pub(crate) fn from_json(runs: &[Value]) -> Option<Run> {
+    let first = runs.first()?;
+    let memcpy = |run: &Value| {
+        let pairs = run["memcpy_gb_per_s"].as_array()?.iter();
+        let pair = |pair: &Value| Some((usize::try_from(pair["nbytes"].as_u64()?).ok()?, pair["speed"].as_f64()?));
+        pairs.map(pair).collect::<Option<Vec<_>>>()
+    };
+    let rows = |run: &Value| run["rows"].as_array()?.iter().map(Row::from_json).collect::<Option<Vec<_>>>();
+    Some(Run {
+        // Libraries that only some of them need are named by these.
+        machine: runs.iter().filter_map(|run| run["machine"].as_str()).max_by_key(|machine| machine.len())?.to_owned(),
+        memcpy: memcpy(first)?,
+        rows: runs.iter().map(rows).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect(),
+        seconds: runs.iter().map(|run| run["seconds"].as_u64()).sum::<Option<u64>>()?,
+        is_busy: first["is_busy"].as_bool()?,
     })
 }
 
@@ -63,6 +85,12 @@ fn behind(rows: &[Row]) -> String {
         }
     }
     list
+}
+
+/// An error that names every row that is behind its goal.
+pub(crate) fn check(run: &Run) -> Result<(), String> {
+    let behind = behind(&run.rows);
+    if behind.is_empty() { Ok(()) } else { Err(format!("rows are behind their goals:\n{behind}")) }
 }
 
 /// How much larger our chunks are, at the most: those of more than 1 %.

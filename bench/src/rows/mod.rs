@@ -1,6 +1,7 @@
 //! What is measured, a file for each kind of row.
 
 pub(crate) mod arrays;
+pub(crate) mod busy;
 pub(crate) mod chunks;
 pub(crate) mod filters;
 pub(crate) mod frames;
@@ -34,6 +35,21 @@ impl Row {
         json!({
             "area": self.area, "group": self.group, "name": self.name, "nbytes": self.nbytes,
             "ours_ns": self.pair.ours, "theirs_ns": self.pair.theirs, "ratio": self.pair.ratio, "size": self.size,
+        })
+    }
+
+    /// A row that [`to_json`](Self::to_json) has written. The few areas there are stay in memory.
+    pub(crate) fn from_json(row: &Value) -> Option<Self> {
+        let text = |key: &str| row[key].as_str().map(str::to_owned);
+        let pair =
+            Pair { ours: row["ours_ns"].as_f64()?, theirs: row["theirs_ns"].as_f64()?, ratio: row["ratio"].as_f64()? };
+        Some(Self {
+            area: text("area")?.leak(),
+            name: text("name")?,
+            group: text("group")?,
+            nbytes: usize::try_from(row["nbytes"].as_u64()?).ok()?,
+            pair,
+            size: row["size"].as_f64(),
         })
     }
 }

@@ -289,10 +289,10 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize, con
     row: usize,
     to: *mut u8,
 ) {
-    let joining = T == P && S::JOINS_LANES;
+    let joining = T == P && S::JOINS_LANES && P < S::SPREADS_FROM;
     let halving = P == LANE && !S::MANY_REGISTERS && (S::LANES == 1 || T != P);
     let dealing = T == P && LANE / P >= S::DEALS_FROM;
-    let spreading = !halving && !dealing && P >= S::SPREADS_FROM;
+    let spreading = !halving && !dealing && P >= S::SPREADS_FROM && (T == P || !S::JOINS_LANES);
     let width = if spreading { LANE } else { S::WIDTH };
     for first in (0..STEP).step_by(width) {
         let from = from.wrapping_add(first);
@@ -377,7 +377,7 @@ unsafe fn unshuffle_by_lanes<S: Simd, const T: usize, const P: usize>(
     }
 }
 
-/// Unshuffles `WIDTH` elements of `P` bytes in two lanes and stores them in whole vectors.
+/// Unshuffles `WIDTH` elements of `P` bytes, below 16, in two lanes and stores them in whole vectors.
 ///
 /// # Safety
 /// `WIDTH` bytes must be readable at each of the `P` places `from + j * row`, and `WIDTH * P` bytes writable at `to`.
@@ -390,17 +390,6 @@ unsafe fn unshuffle_joining_lanes<S: Simd, const P: usize>(simd: S, from: *const
     }
     let x = transpose(simd, x, P);
     let second_half = to.wrapping_add(P / 2 * S::WIDTH);
-    if P == LANE {
-        // Each pair as soon as it is there: there is no room for all of them.
-        for k in 0..P / 2 {
-            let (low, high) = simd.join_lanes(x[2 * k], x[2 * k + 1]);
-            // SAFETY: the caller promises room for `P` vectors; this is in the first half of them.
-            unsafe { simd.store(to.wrapping_add(k * S::WIDTH), low) };
-            // SAFETY: and this in the second.
-            unsafe { simd.store(second_half.wrapping_add(k * S::WIDTH), high) };
-        }
-        return;
-    }
     let mut pairs = [(simd.zero(), simd.zero()); LANE / 2];
     for (k, pair) in pairs.iter_mut().enumerate().take(P / 2) {
         *pair = simd.join_lanes(x[2 * k], x[2 * k + 1]);

@@ -30,7 +30,7 @@ impl Simd for Avx2 {
     const FETCHES: bool = true;
     const DEALS_FROM: usize = LANE;
     const JOINS_LANES: bool = true;
-    const SPREADS_FROM: usize = 2 * LANE;
+    const SPREADS_FROM: usize = 8;
     const PERMUTES: bool = true;
 
     #[inline(always)]
@@ -124,6 +124,12 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn assemble<const T: usize, const P: usize>(self, vector: __m256i) -> __m256i {
+        // SAFETY: the token exists only where the instructions do.
+        unsafe { assemble::<P>(vector) }
+    }
+
+    #[inline(always)]
     fn xor(self, a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: the token exists only where the instructions do.
         unsafe { _mm256_xor_si256(a, b) }
@@ -194,6 +200,16 @@ fn opaque(vector: __m256i) -> __m256i {
 #[inline]
 fn deal_halves(vector: __m256i) -> __m256i {
     _mm256_permute4x64_epi64::<0b11_01_10_00>(vector)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn assemble<const P: usize>(vector: __m256i) -> __m256i {
+    if P == LANE {
+        _mm256_permute4x64_epi64::<0b11_01_10_00>(vector)
+    } else {
+        _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
+    }
 }
 
 #[target_feature(enable = "avx2")]

@@ -130,7 +130,8 @@ pub(crate) trait Simd: Copy {
     /// The smallest chunk from which on [`Simd::deal`] is one instruction and the best way from rows to elements; `LANE` if
     /// there is none.
     const DEALS_FROM: usize;
-    /// Whether vectors have two lanes, and [`Simd::join_lanes`] is cheaper than any other way across them.
+    /// Whether vectors have two lanes, and [`Simd::join_lanes`] is cheaper than any other way across them for elements below
+    /// [`SPREADS_FROM`](Self::SPREADS_FROM).
     const JOINS_LANES: bool;
     /// The smallest power of two of bytes from which the rows of an element are better spread over the lanes than the
     /// elements, not below `LANES`; `2 * LANE` if there is none.
@@ -204,7 +205,7 @@ pub(crate) trait Simd: Copy {
 
     /// Puts the `WIDTH / P` elements together whose bytes lie across the lanes, `P / LANES` bytes of each element in
     /// each lane, and cuts them to their first `T` bytes. They come one after the other; what comes after them is
-    /// arbitrary. Only for elements from `SPREADS_FROM` on.
+    /// arbitrary. Only for elements from `SPREADS_FROM` on, and where `JOINS_LANES` only for `T` equal to `P`.
     fn assemble<const T: usize, const P: usize>(self, vector: Self::Vector) -> Self::Vector {
         vector
     }

@@ -13,6 +13,7 @@ use crate::exec::Threads;
 use crate::limits::Limits;
 use crate::schunk::{Slot, Staged};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -24,6 +25,10 @@ pub(super) const MAX_CHUNKS: usize = i32::MAX as usize / ENTRY_LEN;
 const BLOCKSIZE: usize = 16 << 10;
 /// Up to this many entries are put side by side to be packed. More of them may be a few long runs, which take far less.
 const MAX_WHOLE: usize = 1 << 20;
+
+/// Single entries are looked up by decoding their blocks alone until that has been done for each of so many blocks: all looks
+/// together take a part of the time of decoding everything.
+const BLOCKS_OF_A_LOOK: usize = 4;
 
 const SPECIAL: u64 = 1 << 63;
 const ZEROS: u64 = 1 << 56;
@@ -190,6 +195,8 @@ pub(crate) struct Index {
     changed: Range<usize>,
     len: usize,
     entries: OnceLock<Entries>,
+    /// How many entries may still be looked up before all are decoded.
+    looks: AtomicUsize,
     packer: Packer,
     coding: Coding,
     limits: Limits,
@@ -210,6 +217,7 @@ impl Index {
             changed: 0..0,
             len,
             entries,
+            looks: AtomicUsize::new(0),
             packer: Packer::default(),
             coding,
             limits,
@@ -231,7 +239,9 @@ impl Index {
         }
         let len = nbytes.checked_div(entry_len).unwrap_or_default();
         limits.check_chunks(len as u64)?;
-        Ok(Self::with(chunk.as_bytes().to_vec(), len, OnceLock::new(), coding, limits))
+        let nblocks = chunk.header().nblocks();
+        let index = Self::with(chunk.as_bytes().to_vec(), len, OnceLock::new(), coding, limits);
+        Ok(Self { looks: AtomicUsize::new(nblocks.checked_div(BLOCKS_OF_A_LOOK).unwrap_or_default()), ..index })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -295,7 +305,25 @@ impl Index {
 
     /// An entry, which there must be and which must be one.
     pub(crate) fn entry(&self, index: usize) -> Result<Entry> {
-        self.known(index, self.decoded()?.get(index))
+        let word = match self.look(index)? {
+            None => self.decoded()?.get(index),
+            word => word,
+        };
+        self.known(index, word)
+    }
+
+    /// An entry of an index that has not been decoded, and need not be for it. Few of millions are wanted where a slice is read.
+    fn look(&self, index: usize) -> Result<Option<u64>> {
+        let may_look = index < self.len && self.coding.entry_len() == ENTRY_LEN && self.entries.get().is_none();
+        let take = |left: usize| left.checked_sub(1);
+        if !may_look || self.looks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            return Ok(None);
+        }
+        let mut word = [0; ENTRY_LEN];
+        let chunk = Chunk::parse(self.packed.bytes()).map_err(|error| error.within("frame index"))?;
+        let from = index.saturating_mul(ENTRY_LEN);
+        decompressor(self.limits).bytes_into(&chunk, from, &mut word).map_err(|error| error.within("frame index"))?;
+        Ok(Some(u64::from_le_bytes(word)))
     }
 
     fn known(&self, index: usize, word: Option<u64>) -> Result<Entry> {
@@ -378,10 +406,14 @@ pub(crate) fn max_packed_len(len: usize) -> usize {
     len.saturating_mul(ENTRY_LEN).saturating_add(BLOSC2_LEN)
 }
 
+/// What decodes blocks of an index: a block is there before and after its filter, and perhaps the first one too.
+fn decompressor(limits: Limits) -> Decompressor {
+    Decompressor::new().with_threads(Threads::serial()).with_limits(limits.share(3))
+}
+
 /// The entries of an index that is stored as `packed`, decoded block by block.
 fn decode(packed: &[u8], coding: Coding, limits: Limits) -> Result<Entries> {
-    // A block is there before and after its filter, and perhaps the first one too.
-    let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits.share(3));
+    let mut decompressor = decompressor(limits);
     let mut entries = Entries::default();
     let chunk = Chunk::parse(packed).map_err(|error| error.within("frame index"))?;
     // Parts of entries that are in one block and in the next.

@@ -204,10 +204,28 @@ fn words_that_are_no_run_are_held_to_the_limit() {
     let packed = index.pack().unwrap();
     let asked = |limit: usize| {
         let index = Index::parse(packed.bytes(), Limits::new().max_allocation(limit)).unwrap();
-        index.entry(99_999)
+        index.entries().map(Iterator::last)
     };
-    assert_eq!(asked(820_000).unwrap(), Entry::At(99_999));
+    assert_eq!(asked(820_000).unwrap(), Some(Entry::At(99_999)));
     assert_eq!(asked(700_000).unwrap_err().kind(), crate::error::ErrorKind::LimitExceeded);
+}
+
+#[test]
+fn a_few_entries_are_looked_up_without_decoding_the_others() {
+    let entries = |count: u64| (0..count).map(|at| Entry::At(at * at));
+    let packed = pack(entries(100_000)).unwrap();
+    let mut damaged = packed.bytes().to_vec();
+    let len = damaged.len();
+    damaged[len - 200..].fill(0xff);
+    let index = Index::parse(&damaged, Limits::new()).unwrap();
+    assert_eq!(index.entry(70_000).unwrap(), Entry::At(70_000 * 70_000));
+    assert!(index.entries.get().is_none());
+    assert!(index.entry(99_999).is_err() && index.entries().is_err(), "the last block is damaged");
+    let index = Index::parse(packed.bytes(), Limits::new()).unwrap();
+    let looked_up: Vec<Entry> = (0..100_000).map(|at| index.entry(at).unwrap()).collect();
+    assert!(looked_up.into_iter().eq(entries(100_000)));
+    assert!(index.entries.get().is_some(), "many entries are not looked up one by one");
+    assert!(index.entry(100_000).is_err());
 }
 
 #[test]
