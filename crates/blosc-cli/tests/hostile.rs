@@ -268,7 +268,7 @@ fn pickle_chunk(path: &Path, start: &[u8], each: &[u8], times: usize) {
 #[test]
 fn pickles_that_use_something_large_again_and_again_take_no_memory() {
     let scratch = Scratch::new();
-    let text = |len: usize| [&[b'X'], &u32::try_from(len).unwrap().to_le_bytes()[..], &vec![b'a'; len]].concat();
+    let text = |len: usize| [&b"X"[..], &u32::try_from(len).unwrap().to_le_bytes(), &vec![b'a'; len]].concat();
     let tuple = |len: usize| [&b"("[..], &b"N".repeat(len), b"t"].concat();
     let dtype = b"cnumpy\ndtype\n";
     let cases: [(&str, Vec<u8>, &[u8], usize); 5] = [

@@ -157,8 +157,8 @@ fn chunks_under_way_are_held_to_the_limit() {
     let frame_options = FrameOptions::new(options.clone()).limits(limits).durability(Durability::None);
     let scratch = common::child::Scratch::new("under-way");
     let path = scratch.path().join("flat.b2frame");
-    // A chunk, as data and compressed, and blocks of each thread.
-    let (chunks, blocks) = (2 * CHUNK, 4 * 2 * BLOCK);
+    // A chunk, as data and as it is made and stored, and blocks of each thread; four chunks at a time would be twice that.
+    let (chunks, blocks) = (4 * CHUNK, 4 * 2 * BLOCK);
     let mut frame = Frame::create(&path, frame_options.clone()).unwrap();
     let (taken, used) = CountingAllocator::on_all_threads(|| frame.extend_from(&data[..], CHUNK));
     assert_eq!(taken.unwrap(), data.len() as u64);
