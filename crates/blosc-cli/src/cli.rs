@@ -35,10 +35,10 @@ pub(crate) struct Global {
     /// Threads to use; 0 is as many as there are cores
     #[arg(long, short = 'j', global = true, value_name = "N", default_value_t = 0, display_order = BEHIND_OWN)]
     threads: usize,
-    /// The most memory that one part of a file may ask for, such as 512M; files that are worked on at the same time share it
-    #[arg(long, global = true, value_name = "SIZE", default_value = "1G", value_parser = size::parse_memory)]
+    /// The most memory to take, besides 100 MB; a part of a file, such as the data of a chunk, may ask for a quarter of it
+    #[arg(long, global = true, value_name = "SIZE", default_value = "4G", value_parser = size::parse)]
     #[arg(display_order = BEHIND_OWN)]
-    max_memory: usize,
+    max_memory: u64,
     /// Read bitshuffled data as C-Blosc2 before 2.0.0.beta.5 wrote it, where the file does not tell
     #[arg(long, global = true, display_order = BEHIND_OWN)]
     old_bitshuffle: bool,
@@ -47,14 +47,19 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// What a declared size may make us allocate.
+    /// What a declared size may make us allocate: a quarter of the memory, because a chunk can be there as data, as it is
+    /// stored, and before and after a filter in blocks that are as long.
     pub(crate) fn limits(&self) -> Limits {
-        Limits::new().max_allocation(self.max_memory)
+        Limits::new().max_allocation(self.max_part())
+    }
+
+    fn max_part(&self) -> usize {
+        usize::try_from(self.max_memory / 4).unwrap_or(usize::MAX)
     }
 
     /// How large a chunk may be that nobody has asked for, so that compressing it stays within the memory.
     pub(crate) fn max_chunk(&self) -> usize {
-        self.max_memory / 4
+        self.max_part() / 4
     }
 
     /// The rule of bitshuffle where a file does not tell it.
@@ -70,7 +75,7 @@ impl Global {
     /// The same for each of several workers: on one thread, with a share of the memory, and without a progress bar among
     /// many.
     pub(crate) fn shared_by(&self, workers: usize) -> Self {
-        Self { threads: 1, has_progress: false, max_memory: self.max_memory / workers, ..self.clone() }
+        Self { threads: 1, has_progress: false, max_memory: self.max_memory / workers as u64, ..self.clone() }
     }
 
     /// Whether progress may be shown.

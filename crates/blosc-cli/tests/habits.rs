@@ -380,7 +380,7 @@ fn an_option_of_another_compressor_is_not_taken_for_a_file() {
     scratch.write("data", b"data");
     for arguments in [["c", "-9", "data"], ["c", "-k", "data"], ["d", "-c", "data"]] {
         let line = assert_fails(&run(&scratch, &arguments), 2, "an option that there is not");
-        assert!(line.ends_with(&format!("unexpected argument '{}' found; try --help", arguments[1])), "{line}");
+        assert!(line.ends_with(&format!("unexpected argument '{}' found; try --help\n", arguments[1])), "{line}");
     }
 }
 

@@ -234,6 +234,30 @@ fn variable_length_metalayers_are_listed_and_not_decoded() {
     }
 }
 
+/// A codec has a part in them, so that they are decoded to verify them: as many as there is memory for.
+#[test]
+fn metalayers_that_have_to_be_decoded_are_held_to_the_memory_together() {
+    let scratch = Scratch::new();
+    let path = scratch.join("layers.b2frame");
+    let mut frame = Frame::create(&path, options()).unwrap();
+    frame.append(b"data").unwrap();
+    let content: Vec<u8> = (0_u8..7).cycle().take(15 << 20).collect();
+    for name in 'a'..='o' {
+        frame.vlmetalayers_mut().add(&name.to_string(), &content).unwrap();
+    }
+    frame.commit().unwrap();
+    drop((frame, content));
+    assert!(fs::metadata(&path).unwrap().len() < 4_000_000);
+    let name = "layers.b2frame";
+    within_limits(&scratch, &["info", name], 0);
+    for command in [&["verify", name][..], &["repair", name, "repaired.b2frame"]] {
+        let refused = within_limits(&scratch, command, 1);
+        let why = "metalayer \"b\": after 15728640 bytes in others: the data of a chunk asks for 15728640 bytes";
+        assert!(refused.contains(why) && refused.contains("--max-memory raises the limit"), "{refused}");
+        assert!(!refused.contains("damaged"), "{refused}");
+    }
+}
+
 /// A chunk whose data is a pickle: `start`, then `each` many times, and the end.
 fn pickle_chunk(path: &Path, start: &[u8], each: &[u8], times: usize) {
     let data = [b"\x80\x05", start, &each.repeat(times), b"."].concat();
@@ -244,12 +268,12 @@ fn pickle_chunk(path: &Path, start: &[u8], each: &[u8], times: usize) {
 #[test]
 fn pickles_that_use_something_large_again_and_again_take_no_memory() {
     let scratch = Scratch::new();
-    let text = |len: usize| [&[b'X'], &u32::try_from(len).unwrap().to_le_bytes()[..], &vec![b'a'; len]].concat();
+    let text = |len: usize| [&b"X"[..], &u32::try_from(len).unwrap().to_le_bytes(), &vec![b'a'; len]].concat();
     let tuple = |len: usize| [&b"("[..], &b"N".repeat(len), b"t"].concat();
     let dtype = b"cnumpy\ndtype\n";
     let cases: [(&str, Vec<u8>, &[u8], usize); 5] = [
-        ("function.chunk", [&text(40 << 20)[..], b"\x94"].concat(), b"h\x00h\x00\x93", 1000),
-        ("type.chunk", [&dtype[..], b"\x94", &text(40 << 20), b"\x85\x94"].concat(), b"h\x00h\x01R", 1000),
+        ("function.chunk", [&text(12 << 20)[..], b"\x94"].concat(), b"h\x00h\x00\x93", 1000),
+        ("type.chunk", [&dtype[..], b"\x94", &text(12 << 20), b"\x85\x94"].concat(), b"h\x00h\x01R", 1000),
         (
             "state.chunk",
             [&dtype[..], b"\x94", &text(2), b"\x85\x94", &tuple(30_000), b"\x94"].concat(),
@@ -262,7 +286,7 @@ fn pickles_that_use_something_large_again_and_again_take_no_memory() {
             b"h\x00h\x01R",
             19_000,
         ),
-        ("lines.chunk", [&b"c"[..], &vec![b'a'; 40 << 20], b"\nb\n\x94)\x94"].concat(), b"h\x00h\x01R", 1000),
+        ("lines.chunk", [&b"c"[..], &vec![b'a'; 12 << 20], b"\nb\n\x94)\x94"].concat(), b"h\x00h\x01R", 1000),
     ];
     for (name, start, each, times) in cases {
         pickle_chunk(&scratch.join(name), &start, each, times);
@@ -279,7 +303,7 @@ fn pickles_that_use_something_large_again_and_again_take_no_memory() {
 fn msgpack_that_becomes_large_in_memory_is_refused() {
     let scratch = Scratch::new();
     let nested = [&[0x91; 30][..], &[0xc0]].concat();
-    let count = 800_000_u32;
+    let count = 400_000_u32;
     let lists = [&[0xdd][..], &count.to_be_bytes(), &nested.repeat(count as usize)].concat();
     for (name, layer) in [("tensor.b2frame", "__pack_tensor__"), ("store.b2e", "estore_metadata")] {
         let mut frame = options();

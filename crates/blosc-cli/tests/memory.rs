@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{BLOSC, Scratch, assert_fails, ramp, run};
+use common::{BLOSC, Scratch, assert_fails, noise, ramp, run};
 use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -121,12 +121,12 @@ fn pack(scratch: &Scratch, files: &[(&str, usize)]) {
 fn a_file_of_a_directory_that_needs_more_than_its_share_of_the_memory_has_it_all() {
     let scratch = Scratch::new();
     pack(&scratch, &[("a", 1), ("large", 8), ("z", 1)]);
-    let output = run(&scratch, &["-j4", "--max-memory", "9M", "d", "packed", "out"]);
+    let output = run(&scratch, &["-j4", "--max-memory", "36M", "d", "packed", "out"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for (name, mib) in [("a", 1), ("large", 8), ("z", 1)] {
         assert_eq!(fs::metadata(scratch.join("out").join(name)).unwrap().len(), mib << 20, "{name}");
     }
-    let line = assert_fails(&run(&scratch, &["-j4", "--max-memory", "7M", "d", "packed", "less"]), 1, "too little");
+    let line = assert_fails(&run(&scratch, &["-j4", "--max-memory", "28M", "d", "packed", "less"]), 1, "too little");
     assert!(line.contains("large") && line.contains("--max-memory raises the limit"), "{line}");
     assert!(scratch.join("less/a").exists() && scratch.join("less/z").exists() && !scratch.join("less/large").exists());
 }
@@ -136,6 +136,50 @@ fn a_file_of_a_directory_that_needs_more_than_its_share_of_the_memory_has_it_all
 fn the_files_of_a_directory_share_the_memory() {
     let scratch = Scratch::new();
     pack(&scratch, &[("a", 64), ("b", 64), ("c", 64), ("d", 64)]);
-    let peak = peak_memory(&["-j4", "--max-memory", "70M", "d", "packed", "out"], 0, &scratch);
+    let peak = peak_memory(&["-j4", "--max-memory", "280M", "d", "packed", "out"], 0, &scratch);
     assert!(peak < 150_000, "four files of 64 MiB took {peak} KiB");
+}
+
+/// Chunks of 15 MiB are nearly a quarter of the memory, in small blocks or in one that is as large, on four threads.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_is_for_the_whole_command() {
+    const CEILING: u64 = (64 << 10) + 100_000;
+    let scratch = Scratch::new();
+    scratch.write("plain", &noise(40 << 20));
+    let memory = ["-j4", "--max-memory", "64M"];
+    for (name, block) in [("small", 64 << 10), ("large", 15 << 20)] {
+        let block = block.to_string();
+        for extension in ["b2frame", "sframe", "blp", "b2packed", "b2nd"] {
+            let file = format!("{name}.{extension}");
+            let sizes = match extension {
+                "b2nd" => {
+                    ["--shape", "10485760", "--dtype", "<u4", "--chunk-size", "15M", "--block-size", &block].to_vec()
+                }
+                _ => ["--typesize", "4", "--chunk-size", "15M", "--block-size", &block].to_vec(),
+            };
+            let (copy, out) = (format!("{file}.copy.b2frame"), format!("{file}.out"));
+            for arguments in [
+                &[&["c", "--codec", "lz4", "plain", &file][..], &sizes].concat()[..],
+                &["d", &file, &out],
+                &["d", &file, "-", "--bytes", "10..30M"],
+                &["cat", &file],
+                &["verify", &file],
+                &["convert", &file, &copy],
+                &["append", &file, "plain"],
+            ] {
+                // The journal of such a file has the last chunk twice.
+                if extension == "blp" && arguments[0] == "append" {
+                    continue;
+                }
+                let peak = peak_memory(&[&memory[..], arguments].concat(), 0, &scratch);
+                assert!(peak < CEILING, "{arguments:?} took {peak} KiB");
+            }
+        }
+    }
+    assert!(run(&scratch, &["c", "plain", "larger.b2frame", "--chunk-size", "17M"]).status.success());
+    for command in [&["d", "larger.b2frame", "out"][..], &["verify", "larger.b2frame"], &["cat", "larger.b2frame"]] {
+        let line = assert_fails(&run(&scratch, &[&memory[..], command].concat()), 1, "a chunk of 17 MiB");
+        assert!(line.contains("the limit is 16777216; --max-memory raises the limit"), "{line}");
+    }
 }

@@ -60,6 +60,12 @@ impl Limits {
         self
     }
 
+    /// The same where something else has taken `bytes` of it.
+    pub(crate) fn besides(mut self, bytes: usize) -> Self {
+        self.max_allocation = self.max_allocation.saturating_sub(bytes);
+        self
+    }
+
     /// As much of `bytes` as one allocation may have.
     pub(crate) fn at_most(self, bytes: u64) -> u64 {
         bytes.min(self.max_allocation as u64)

@@ -257,3 +257,21 @@ fn offsets_that_skip_records_do_not_decide_what_a_range_holds() {
         assert_eq!((read(&bytes).0.unwrap().0, read_stream(&bytes).unwrap().0), (walked.clone(), walked), "{listed:?}");
     }
 }
+
+/// `cat` makes such streams. Where the header leaves open how many chunks there are, the next header is no chunk anyway.
+#[test]
+fn another_file_behind_a_stream_is_not_dropped_without_a_word() {
+    let data = data();
+    for (name, bytes) in every_kind_of_file() {
+        if name.ends_with("streamed") {
+            continue;
+        }
+        assert_eq!(read_stream(&bytes).unwrap().0, data, "{name}");
+        let error = read_stream(&[&bytes[..], &bytes].concat()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
+        let message = format!("another Bloscpack file follows at byte {}", bytes.len());
+        assert!(error.to_string().starts_with(&message), "{name}: {error}");
+        // Other bytes belong to nothing, a magic that comes later among them.
+        assert_eq!(read_stream(&[&bytes[..], b"-", &bytes].concat()).unwrap().0, data, "{name}");
+    }
+}

@@ -3,8 +3,8 @@
 mod common;
 
 use blosc_oxide::{
-    ArrayOptions, Codec, Compressor, Decompressor, EarlyFrame, Executor, Filter, Frame, FrameOptions, MemoryStorage,
-    NdArray, Options, SuperChunk, Threads,
+    ArrayOptions, Codec, Compressor, Decompressor, Durability, EarlyFrame, Executor, Filter, Frame, FrameOptions,
+    Limits, MemoryStorage, NdArray, Options, SuperChunk, Threads,
 };
 use common::specimen::{Kind, specimens};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -142,6 +142,37 @@ fn a_slice_of_an_array_takes_the_slice_and_two_blocks() {
     let (plain, used) = CountingAllocator::on_all_threads(|| array.to_vec().unwrap());
     assert!(plain == data(1 << 20));
     assert_peak("an array", used.peak, plain.len() + chunk_len, 2 * 4 * 256 * 256);
+}
+
+/// On four threads, but with a limit that has room for two chunks: one at a time is worked on.
+#[test]
+fn chunks_under_way_are_held_to_the_limit() {
+    const CHUNK: usize = 4 << 20;
+    const BLOCK: usize = 64 << 10;
+    let _alone = alone();
+    let data = data(12 << 20);
+    let threads = Threads::custom(Arc::new(Scoped(4)));
+    let options = Options::new(4).codec(Codec::Lz4).blocksize(BLOCK).threads(threads);
+    let limits = Limits::new().max_allocation(2 * CHUNK + 1000);
+    let frame_options = FrameOptions::new(options.clone()).limits(limits).durability(Durability::None);
+    let scratch = common::child::Scratch::new("under-way");
+    let path = scratch.path().join("flat.b2frame");
+    // A chunk, as data and as it is made and stored, and blocks of each thread; four chunks at a time would be twice that.
+    let (chunks, blocks) = (4 * CHUNK, 4 * 2 * BLOCK);
+    let mut frame = Frame::create(&path, frame_options.clone()).unwrap();
+    let (taken, used) = CountingAllocator::on_all_threads(|| frame.extend_from(&data[..], CHUNK));
+    assert_eq!(taken.unwrap(), data.len() as u64);
+    assert_peak("appending", used.peak, chunks, blocks);
+    frame.commit().unwrap();
+    let (written, used) = CountingAllocator::on_all_threads(|| frame.write_to(0..frame.nbytes(), std::io::sink()));
+    written.unwrap();
+    assert_peak("writing out", used.peak, chunks, blocks);
+    let array = ArrayOptions::new(&[data.len() as u64 / 4], options).chunks(&[1 << 20]).blocks(&[16 << 10]);
+    let array = array.frame(frame_options);
+    let path = scratch.path().join("array.b2nd");
+    let (made, used) = CountingAllocator::on_all_threads(|| NdArray::create_with_data(&path, &array, &data));
+    assert_eq!(made.unwrap().nbytes(), data.len() as u64);
+    assert_peak("an array", used.peak, chunks, blocks);
 }
 
 /// A Bloscpack file that leaves the size of its chunks open: chunks of zeros of these sizes.

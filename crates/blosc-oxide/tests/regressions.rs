@@ -175,6 +175,31 @@ fn a_variable_length_metalayer_is_held_to_the_limits_of_its_frame() {
     assert_eq!(frame.vlmetalayers().get("bomb").unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
 
+/// Each of them is below the limit, and a file of 8 MB can have 8 GB in them.
+#[test]
+fn variable_length_metalayers_are_verified_as_far_as_the_limits_allow() {
+    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1)).unwrap();
+    let content: Vec<u8> = (0_u8..7).cycle().take(400_000).collect();
+    // What is one value only need not be decoded.
+    frame.vlmetalayers_mut().add("zeros", &vec![0; 1 << 24]).unwrap();
+    for name in ["a", "b", "c"] {
+        frame.vlmetalayers_mut().add(name, &content).unwrap();
+    }
+    let bytes = frame.to_bytes().unwrap();
+    let verified = |limit: usize| {
+        let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(limit));
+        Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options).unwrap().verify().unwrap()
+    };
+    assert!(verified(1_200_000).is_good());
+    let found = verified(1_199_999);
+    assert_eq!((found.damaged, found.unexamined), (0, 1));
+    let why = found.obstacle.unwrap();
+    assert_eq!(why.kind(), ErrorKind::LimitExceeded);
+    let why = why.to_string();
+    assert!(why.starts_with("metalayer \"c\": after 800000 bytes in others: "), "{why}");
+    assert_eq!(verified(100_000).unexamined, 3);
+}
+
 /// C-Blosc2 asks the super-chunk for the size of items where the meta byte is 0, and refuses a chunk that has none.
 #[test]
 fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {

@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         let depth = depth.checked_sub(1).ok_or_else(|| corrupt("values are too deep inside each other"))?;
         let [tag] = *self.take(1)? else { return Err(corrupt("no value")) };
         // While a list grows, there is a second one of half its length.
-        self.charge(2 * size_of::<Value>())?;
+        self.charge(size_of::<[Value; 2]>())?;
         match tag {
             0x00..=0x7f => Ok(Value::Int(tag.into())),
             0x80..=0x8f => self.map(usize::from(tag & 0x0f), depth),
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
     fn list(&mut self, len: usize, depth: usize) -> Result<Value> {
         // Not allocated beforehand: the number is only what the file says.
         let mut members = Vec::new();
-        self.charge(FIRST * size_of::<Value>())?;
+        self.charge(size_of::<[Value; FIRST]>())?;
         for _ in 0..len {
             members.push(self.value(depth)?);
         }
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
 
     fn map(&mut self, len: usize, depth: usize) -> Result<Value> {
         let mut members = Vec::new();
-        self.charge(FIRST * size_of::<(Value, Value)>())?;
+        self.charge(size_of::<[(Value, Value); FIRST]>())?;
         for _ in 0..len {
             members.push((self.value(depth)?, self.value(depth)?));
         }

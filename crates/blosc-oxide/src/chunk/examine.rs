@@ -7,16 +7,16 @@ use crate::error::Result;
 
 impl Decompressor {
     /// Whether the data of `chunk` can be decoded. What no codec has a part in is not decoded for that: special values, data
-    /// as it is, and streams of one repeated byte, which make terabytes of a few hundred bytes.
-    pub(crate) fn examine(&mut self, chunk: &Chunk<'_>) -> Result<()> {
+    /// as it is, and streams of one repeated byte, which make terabytes of a few hundred bytes. Returns how much was.
+    pub(crate) fn examine(&mut self, chunk: &Chunk<'_>) -> Result<usize> {
         let header = chunk.header();
         if header.special().is_some() || header.is_memcpyed() {
-            return Ok(());
+            return Ok(0);
         }
         // What is damaged is so whether it could be decoded or not.
         let has_codec = has_compressed_streams(&chunk.plan()?)?;
         self.check_known(header)?;
-        if has_codec { self.chunk(chunk).map(|_| ()) } else { Ok(()) }
+        if has_codec { self.chunk(chunk).map(|data| data.len()) } else { Ok(0) }
     }
 }
 

@@ -11,6 +11,7 @@
 
 use super::index::ENTRY_LEN;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many words are kept together; a run is kept as such from this length on.
 const PIECE: usize = 2048;
@@ -72,6 +73,27 @@ pub(super) struct Entries {
     ends: Vec<usize>,
     /// How many words are no part of a run.
     words: usize,
+    last: LastPiece,
+}
+
+/// The piece that was asked for last: whoever goes from word to word needs no search for each.
+#[derive(Debug, Default)]
+struct LastPiece(AtomicUsize);
+
+impl LastPiece {
+    fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, piece: usize) {
+        self.0.store(piece, Ordering::Relaxed);
+    }
+}
+
+impl Clone for LastPiece {
+    fn clone(&self) -> Self {
+        Self(AtomicUsize::new(self.get()))
+    }
 }
 
 impl Entries {
@@ -87,8 +109,23 @@ impl Entries {
 
     /// The piece that has the word `index`, and where that is in it.
     fn place(&self, index: usize) -> (usize, usize) {
-        let piece = self.ends.partition_point(|&end| end <= index);
+        let last = self.last.get();
+        if let Some(at) = self.place_in(last, index) {
+            return (last, at);
+        }
+        let next = last.saturating_add(1);
+        let piece = match self.place_in(next, index) {
+            Some(_) => next,
+            None => self.ends.partition_point(|&end| end <= index),
+        };
+        self.last.set(piece);
         (piece, index.saturating_sub(self.start(piece)))
+    }
+
+    /// Where the word `index` is in a piece, if it is in that one.
+    fn place_in(&self, piece: usize, index: usize) -> Option<usize> {
+        let at = index.checked_sub(self.start(piece))?;
+        self.ends.get(piece).is_some_and(|&end| index < end).then_some(at)
     }
 
     fn start(&self, piece: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::bytes::msgpack::MAX_FIXSTR;
 use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options};
-use crate::error::{Error, Result, bail};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::exec::Threads;
 use crate::filter::{BitshuffleRule, Pipeline};
 use crate::limits::Limits;
@@ -201,11 +201,20 @@ impl VlMetalayers {
         Ok(Some(header.nbytes()))
     }
 
-    /// Whether the content of one can be decompressed, if it is there.
-    pub(crate) fn examine(&self, name: &str) -> Result<()> {
-        let Some(position) = self.layers.position(name) else { return Ok(()) };
-        let examined = Chunk::parse(&self.layers.0[position].1).and_then(|chunk| self.decompressor().examine(&chunk));
-        examined.map_err(|error| in_layer(name, error))
+    /// Names, and whether each of them can be decompressed. What is decoded for that is held to the limit together: a frame
+    /// of 8 MB can have 8 GB in them.
+    pub(crate) fn examine(&self) -> impl Iterator<Item = (&str, Result<()>)> {
+        let mut decoded = 0_usize;
+        self.layers.iter().map(move |(name, chunk)| {
+            let mut decompressor = self.decompressor().with_limits(self.limits.besides(decoded));
+            let examined = Chunk::parse(chunk).and_then(|chunk| decompressor.examine(&chunk));
+            let result = examined.map(|nbytes| decoded = decoded.saturating_add(nbytes)).map_err(|error| {
+                let is_late = decoded > 0 && error.kind() == ErrorKind::LimitExceeded;
+                let after = |error: Error| error.within(format_args!("after {decoded} bytes in others"));
+                in_layer(name, if is_late { after(error) } else { error })
+            });
+            (name, result)
+        })
     }
 
     /// Whether there is memory for the content of a chunk and for a block of it, which may be as long.

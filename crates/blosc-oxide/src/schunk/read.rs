@@ -196,7 +196,7 @@ impl SuperChunk {
             self.load(index, std::slice::from_ref(&(0..nbytes)), reader)?;
             reader.decompressor.examine(&Chunk::parse(&reader.buffer.bytes)?)
         });
-        examined.map_err(at_chunk(index))
+        examined.map(|_| ()).map_err(at_chunk(index))
     }
 
     /// Where the chunk `index` is stored: its position in the file of a contiguous frame, the number of its file in a

@@ -309,7 +309,7 @@ impl Repair {
             // It is what was written, whatever that is.
             Err(error) if hash.is_some() && is_obstacle(&error) => Ok((*chunk.header(), true)),
             Err(error) if error.kind() == ErrorKind::Unsupported => Ok((*chunk.header(), false)),
-            result => result.map(|()| (*chunk.header(), true)),
+            result => result.map(|_| (*chunk.header(), true)),
         }
     }
 
@@ -344,9 +344,9 @@ impl Repair {
     }
 
     fn check_metalayers(&mut self) -> Result<()> {
-        let names: Vec<String> = self.state.vlmetalayers.names().map(str::to_owned).collect();
-        for name in names {
-            match self.state.vlmetalayers.examine(&name) {
+        let examined = self.state.vlmetalayers.examine().map(|(name, result)| (name.to_owned(), result));
+        for (name, result) in examined.collect::<Vec<_>>() {
+            match result {
                 Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
                 Err(error) if error.kind() == ErrorKind::Unsupported => self.report.unexamined += 1,
                 Err(error) => {
