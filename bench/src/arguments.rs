@@ -1,5 +1,6 @@
 //! What the command line asks for.
 
+use crate::abi::Abi;
 use crate::growth::Growth;
 use crate::install;
 use crate::measure::Effort;
@@ -10,6 +11,7 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer 
        bench report FILE... [--json FILE] [--html FILE] [--markdown FILE]
        bench growth [--max COUNT] [--directory DIR] [--html FILE] [--json FILE]
                     [--markdown FILE]
+       bench c-abi [--quick] [--sizes] [--threads COUNT] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so] [--match WORD]...
        bench install
        bench guard [--update]
 
@@ -27,6 +29,8 @@ compare    measures blosc-oxide and the C libraries side by side, on real data
 report     puts together what several runs of `compare --json` have measured, on the same machine
 growth     measures time and memory of what is done to frames of 10, 100 and so on up to COUNT chunks (10,000,000 unless
            told; DIR, the directory for temporary files unless told, needs 8 GB for them)
+c-abi      measures our libblosc.so and C-Blosc's through the C functions of both; --sizes compares the lengths of chunks instead,
+           at all levels
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
            of C-Blosc2 for each instruction set
 guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
@@ -41,6 +45,7 @@ pub(crate) enum Command {
         arguments: Arguments,
     },
     Growth(Growth),
+    Abi(Abi),
     /// What `growth` runs in a process of its own.
     GrowthStep {
         operation: String,
@@ -93,10 +98,7 @@ impl Arguments {
 pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, String> {
     match given.next().as_deref() {
         Some("compare") => compare(given).map(Command::Compare),
-        Some("report") => {
-            let (files, options) = files_first(given);
-            compare(options).map(|arguments| Command::Report { files, arguments })
-        }
+        Some("c-abi") => abi(given).map(Command::Abi),
         Some("growth") => growth(given).map(Command::Growth),
         Some("growth-step") => growth_step(given),
         Some("install") => Ok(Command::Install),
@@ -156,6 +158,31 @@ fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String>
         }
     }
     Ok(arguments)
+}
+
+fn abi(mut given: impl Iterator<Item = String>) -> Result<Abi, String> {
+    let blosc1 = std::env::var_os("BLOSC1_LIBRARY").map(PathBuf::from).or_else(install::blosc1_library);
+    let mut abi = Abi {
+        ours: PathBuf::from("target/release/libblosc.so"),
+        theirs: blosc1.unwrap_or_else(|| PathBuf::from("libblosc.so.1")),
+        effort: Effort::FULL,
+        threads: 1,
+        only_sizes: false,
+        words: Vec::new(),
+    };
+    while let Some(argument) = given.next() {
+        let mut value = || given.next().ok_or_else(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--quick" => abi.effort = Effort::QUICK,
+            "--sizes" => abi.only_sizes = true,
+            "--threads" => abi.threads = value()?.parse().map_err(|problem| format!("{argument}: {problem}"))?,
+            "--ours" => abi.ours = PathBuf::from(value()?),
+            "--peer1" => abi.theirs = PathBuf::from(value()?),
+            "--match" => abi.words.push(value()?),
+            _ => return Err(format!("{argument} is not known")),
+        }
+    }
+    Ok(abi)
 }
 
 fn growth(mut given: impl Iterator<Item = String>) -> Result<Growth, String> {

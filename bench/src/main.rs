@@ -6,6 +6,7 @@
     reason = "figures of a benchmark, and data made by formula"
 )]
 
+mod abi;
 mod arguments;
 mod busy;
 mod capped;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     let result = result.and_then(|command| match command {
         Command::Compare(arguments) => compare(&arguments),
         Command::Chunks { data, arguments } => chunks(&arguments, &data),
-        Command::Report { files, arguments } => put_together(&files, &arguments),
+        Command::Abi(abi) => abi::run(&abi),
         Command::Growth(growth) => growth::run(&growth),
         Command::GrowthStep { operation, nchunks, directory } => growth::step(&operation, nchunks, &directory),
         Command::Guard { update } => guard::check(update),

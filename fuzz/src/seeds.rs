@@ -42,7 +42,7 @@ fn streams() -> Vec<Vec<u8>> {
     let mut stream = vec![0; data.len()];
     let mut inputs = Vec::new();
     let with = |which: u8, stream: &[u8]| [&[which], &len[..], stream].concat();
-    let written = blosclz::Encoder::new().compress(&data, &mut stream, 5).expect("it compresses");
+    let written = blosclz::Encoder::new().compress(&data, &mut stream, 5, blosclz::Variant::Blosc2).expect("it compresses");
     inputs.push(with(0, &stream[..written]));
     let written = lz4::Encoder::new().compress(&data, &mut stream, 1).expect("it compresses");
     inputs.push(with(1, &stream[..written]));

@@ -305,9 +305,11 @@ fn streams_are_decoded_into_exactly_their_room() {
             let prefix = |src: &[u8], dst: &mut [u8]| lz4::decompress_prefix_with_dict(src, &dict, dst);
             assert_decodes("lz4 with a dictionary", &room[..written], &plain, places, &whole, &prefix);
         }
-        if let Some(written) = blosclz.compress(&src, &mut room, 5) {
-            let (whole, prefix) = (&blosclz::decompress, &blosclz::decompress_prefix);
-            assert_decodes("blosclz", &room[..written], &plain, places, whole, prefix);
+        for variant in [blosclz::Variant::Blosc2, blosclz::Variant::Blosc1 { is_split: false }] {
+            if let Some(written) = blosclz.compress(&src, &mut room, 5, variant) {
+                let (whole, prefix) = (&blosclz::decompress, &blosclz::decompress_prefix);
+                assert_decodes("blosclz", &room[..written], &plain, places, whole, prefix);
+            }
         }
     }
 }

@@ -246,7 +246,7 @@ fn an_output_that_is_too_small_is_told_both_sizes() {
     let mut compressor = Compressor::new(Options::new(1).filters([])).unwrap();
     let error = compressor.compress_into(&[1, 2, 3], &mut [0; 34]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutputTooSmall);
-    assert_eq!(error.to_string(), "the chunk has 35 bytes, the output has room for 34");
+    assert_eq!(error.to_string(), "the chunk is longer than the output, which has room for 34 bytes");
 }
 
 #[test]

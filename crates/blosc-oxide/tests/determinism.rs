@@ -407,3 +407,46 @@ fn of_several_blocks_that_fail_the_first_is_reported_by_any_number_of_threads() 
         }
     }
 }
+
+#[test]
+fn an_output_of_any_length_gets_the_same_chunk_or_none() {
+    let data = data();
+    for format in [Format::Blosc1, Format::Blosc2] {
+        for threads in [Threads::serial(), exactly(3)] {
+            let options = Options::new(4).codec(Codec::BloscLz).format(format).threads(threads);
+            let mut compressor = Compressor::new(options).unwrap();
+            let whole = compressor.compress(&data).unwrap();
+            for room in
+                [0, 15, 16, 40, 1000, whole.len() / 2, whole.len() - 1, whole.len(), whole.len() + 1, data.len()]
+            {
+                let mut out = vec![0xAA; room];
+                match compressor.compress_into(&data, &mut out) {
+                    Ok(len) => assert_eq!(out[..len], whole, "{room}"),
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::OutputTooSmall);
+                        assert!(room < whole.len(), "{room}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_options_leave_no_trace_of_those_before() {
+    let data = data();
+    let all = [
+        Options::new(4).codec(Codec::Zstd).level(7).threads(exactly(3)),
+        Options::new(8).codec(Codec::Lz4).format(Format::Blosc1).blocksize(4096),
+        Options::new(1).filters([Filter::BitShuffle]).split(SplitMode::Never),
+    ];
+    let mut compressor = Compressor::new(Options::new(2)).unwrap();
+    for options in all.iter().cycle().take(6) {
+        compressor.set_options(options.clone()).unwrap();
+        assert!(compressor.set_options(Options::new(0)).is_err());
+        assert_eq!(
+            compressor.compress(&data).unwrap(),
+            Compressor::new(options.clone()).unwrap().compress(&data).unwrap()
+        );
+    }
+}

@@ -9,8 +9,10 @@ const SLOTS: usize = 1 << 14;
 const MAX_RUN: usize = 32;
 /// The stream starts with so many literals.
 const FIRST_LITERALS: usize = 4;
-/// A match with fewer bytes in common is not worth encoding.
-const LEAST_COMMON: usize = 7;
+/// A match with fewer bytes in common is not worth encoding: decoders take as long for it as for a longer one.
+const LONG: usize = 7;
+/// A match with fewer bytes in common takes as much room as its bytes.
+const SHORT: usize = 5;
 /// Positions so near the end are literals.
 const MATCH_MARGIN: usize = 12;
 /// Distances below this take two bytes.
@@ -25,6 +27,22 @@ const MIN_OUTPUT: usize = 66;
 const LONG_MATCH: usize = 7;
 /// Set in the first byte of every stream.
 const STREAM_MARK: u8 = 1 << 5;
+/// Split blocks that compress to so much less do without short matches.
+const PERCENT_WITHOUT_SHORT: usize = 400;
+
+/// Which matches streams are made of: those of Blosc2 chunks are decoded faster, those of Blosc1 chunks are shorter. Every
+/// decoder reads both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// Of 7 bytes and more.
+    Blosc2,
+    /// Of 5 bytes and more, but where the stream is one of several that a block is split into, and much shorter than its
+    /// input: there they are as those of Blosc2.
+    Blosc1 {
+        /// Whether blocks are split into streams.
+        is_split: bool,
+    },
+}
 
 /// The BloscLZ encoder.
 ///
@@ -51,26 +69,67 @@ impl Encoder {
     ///
     /// `None` if `dst` is too small, or if a sample of `src` does not compress well enough for `level`, which is from
     /// 1 (demands most, finds least) to 9 (compresses best).
-    pub fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+    pub fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8, variant: Variant) -> Option<usize> {
         let level = level.clamp(1, 9);
         if !(MIN_INPUT..=MAX_INPUT).contains(&src.len()) || dst.len() < MIN_OUTPUT {
             return None;
         }
-        match level {
-            1 => encode::<12>(&mut self.table, src, dst, level),
-            2 => encode::<13>(&mut self.table, src, dst, level),
-            _ => encode::<14>(&mut self.table, src, dst, level),
+        let table = &mut self.table;
+        if !is_worth_trying(table, src, level, variant) {
+            return None;
+        }
+        match (takes_short_matches(table, src, variant), level) {
+            (false, 1) => encode::<12, LONG>(table, src, dst, level),
+            (false, 2) => encode::<13, LONG>(table, src, dst, level),
+            (false, _) => encode::<14, LONG>(table, src, dst, level),
+            (true, 1) => encode::<12, SHORT>(table, src, dst, level),
+            (true, 2) => encode::<13, SHORT>(table, src, dst, level),
+            (true, _) => encode::<14, SHORT>(table, src, dst, level),
         }
     }
 }
 
-fn encode<const BITS: u32>(table: &mut Positions<u32, SLOTS>, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
-    let part = src.len() / sampled_part(level);
-    let sample = &src[src.len() - part..];
-    if !is_worth_it::<BITS>(table, &sample[..part.min(1 << BITS)], wanted_percent(level)) {
-        return None;
+/// Whether a sample compresses as well as the level demands.
+fn is_worth_trying(table: &mut Positions<u32, SLOTS>, src: &[u8], level: u8, variant: Variant) -> bool {
+    let wanted = wanted_percent(level);
+    match (variant, level) {
+        (Variant::Blosc1 { .. }, _) => is_worth_it::<12, SHORT>(table, sample_of_blosc1(src), wanted),
+        (Variant::Blosc2, 1) => is_worth_it::<12, LONG>(table, sample(src, sampled_part(level), 12), wanted),
+        (Variant::Blosc2, 2) => is_worth_it::<13, LONG>(table, sample(src, sampled_part(level), 13), wanted),
+        (Variant::Blosc2, _) => is_worth_it::<14, LONG>(table, sample(src, sampled_part(level), 14), wanted),
     }
-    let mut search = Search::<BITS>::new(table, src)?;
+}
+
+/// Whether short matches are taken, where they are not left out for the sake of decoders: these have little to do anyway where
+/// there is much to gain, and what is not split is compressed as well as possible.
+fn takes_short_matches(table: &mut Positions<u32, SLOTS>, src: &[u8], variant: Variant) -> bool {
+    match variant {
+        Variant::Blosc2 => false,
+        Variant::Blosc1 { is_split: false } => true,
+        Variant::Blosc1 { is_split: true } => {
+            !is_worth_it::<12, SHORT>(table, sample_of_blosc1(src), PERCENT_WITHOUT_SHORT)
+        }
+    }
+}
+
+/// The start of the last of `parts` parts of an input, at most as long as there are slots for `bits` bits.
+fn sample(src: &[u8], parts: usize, bits: u32) -> &[u8] {
+    let len = src.len() / parts;
+    let part = &src[src.len() - len..];
+    &part[..len.min(1 << bits)]
+}
+
+fn sample_of_blosc1(src: &[u8]) -> &[u8] {
+    sample(src, 4, 12)
+}
+
+fn encode<const BITS: u32, const COMMON: usize>(
+    table: &mut Positions<u32, SLOTS>,
+    src: &[u8],
+    dst: &mut [u8],
+    level: u8,
+) -> Option<usize> {
+    let mut search = Search::<BITS, COMMON>::new(table, src)?;
     let mut writer = Writer::new(dst);
     let mut anchor = 0;
     let mut at = FIRST_LITERALS;
@@ -94,8 +153,12 @@ fn encode<const BITS: u32>(table: &mut Positions<u32, SLOTS>, src: &[u8], dst: &
 /// Whether `sample` would shrink so much that it has `wanted` percent of its compressed length.
 ///
 /// Stops as soon as the rest of the sample cannot change the answer.
-fn is_worth_it<const BITS: u32>(table: &mut Positions<u32, SLOTS>, sample: &[u8], wanted: usize) -> bool {
-    let Some(mut search) = Search::<BITS>::new(table, sample) else { return false };
+fn is_worth_it<const BITS: u32, const COMMON: usize>(
+    table: &mut Positions<u32, SLOTS>,
+    sample: &[u8],
+    wanted: usize,
+) -> bool {
+    let Some(mut search) = Search::<BITS, COMMON>::new(table, sample) else { return false };
     let most = sample.len() * 100 / wanted;
     let mut cost = 1 + FIRST_LITERALS;
     let mut run = FIRST_LITERALS;
@@ -174,14 +237,15 @@ impl<const BITS: u32> Key<SLOTS> for Word<BITS> {
     }
 }
 
-struct Search<'a, const BITS: u32> {
+/// What looks for matches with `COMMON` bytes in common or more.
+struct Search<'a, const BITS: u32, const COMMON: usize> {
     src: &'a [u8],
     window: Window<'a, Word<BITS>, u32, SLOTS>,
     /// Where the search for matches ends.
     end: usize,
 }
 
-impl<'a, const BITS: u32> Search<'a, BITS> {
+impl<'a, const BITS: u32, const COMMON: usize> Search<'a, BITS, COMMON> {
     fn new(table: &'a mut Positions<u32, SLOTS>, src: &'a [u8]) -> Option<Self> {
         let end = src.len().checked_sub(MATCH_MARGIN)?;
         Some(Self { src, window: Window::new(table, src)?, end })
@@ -191,23 +255,24 @@ impl<'a, const BITS: u32> Search<'a, BITS> {
     #[inline(always)]
     fn next_match<const SAMPLING: bool>(&mut self, at: usize, stop: usize) -> Option<Found> {
         let src = self.src;
-        self.window.scan::<LEAST_COMMON, _>(at, stop, |at, from| {
+        self.window.scan::<COMMON, _>(at, stop, |at, from| {
             let distance = at - from;
             if distance == 0 || distance >= DISTANCE_LIMIT {
                 return None;
             }
-            let length = encoded_length(src, from, at);
+            let length = encoded_length::<COMMON>(src, from, at);
             let worth_it = SAMPLING || length > 5 || distance < FAR_DISTANCE;
             worth_it.then_some(Found { at, distance, length })
         })
     }
 }
 
-/// The length to encode for a match: the byte after it is left out unless the match ends with the input.
+/// The length to encode for a match: the last byte of a long one is left out unless it ends with the input, so that the next
+/// match can begin there.
 #[inline(always)]
-fn encoded_length(src: &[u8], from: usize, at: usize) -> usize {
+fn encoded_length<const COMMON: usize>(src: &[u8], from: usize, at: usize) -> usize {
     let end = src.len() - 1;
-    (common_length(src, from, at, end) + 1).min(end - at).saturating_sub(4)
+    (common_length(src, from, at, end) + 1).min(end - at).saturating_sub(COMMON.div_ceil(2))
 }
 
 /// How many bytes a length takes beyond its opcode.
@@ -343,12 +408,15 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::super::decompress;
-    use super::Encoder;
+    use super::{Encoder, Variant};
     use crate::lz::samples;
 
-    fn compressed(encoder: &mut Encoder, src: &[u8], level: u8) -> Option<Vec<u8>> {
+    const VARIANTS: [Variant; 3] =
+        [Variant::Blosc2, Variant::Blosc1 { is_split: false }, Variant::Blosc1 { is_split: true }];
+
+    fn compressed(encoder: &mut Encoder, src: &[u8], level: u8, variant: Variant) -> Option<Vec<u8>> {
         let mut stream = vec![0; src.len() * 2 + 66];
-        let length = encoder.compress(src, &mut stream, level)?;
+        let length = encoder.compress(src, &mut stream, level, variant)?;
         stream.truncate(length);
         Some(stream)
     }
@@ -364,22 +432,22 @@ mod tests {
         let mut encoder = Encoder::new();
         let mut count = 0;
         for input in samples::inputs() {
-            for level in 0..=10 {
-                if let Some(stream) = compressed(&mut encoder, &input, level) {
+            for (level, variant) in (0..=10).flat_map(|level| VARIANTS.map(|variant| (level, variant))) {
+                if let Some(stream) = compressed(&mut encoder, &input, level, variant) {
                     assert_eq!(decompressed(&stream, input.len()), input);
                     count += 1;
                 }
             }
         }
-        assert!(count > 1000, "{count}");
+        assert!(count > 3000, "{count}");
     }
 
     #[test]
     fn noise_and_tiny_inputs_are_refused() {
         let mut encoder = Encoder::new();
-        for level in 1..=9 {
-            assert_eq!(compressed(&mut encoder, &samples::noise(100_000, 1), level), None);
-            assert_eq!(compressed(&mut encoder, &[7; 15], level), None);
+        for (level, variant) in (1..=9).flat_map(|level| VARIANTS.map(|variant| (level, variant))) {
+            assert_eq!(compressed(&mut encoder, &samples::noise(100_000, 1), level, variant), None);
+            assert_eq!(compressed(&mut encoder, &[7; 15], level, variant), None);
         }
     }
 
@@ -387,8 +455,9 @@ mod tests {
     fn what_was_compressed_before_changes_nothing() {
         let mut used = Encoder::new();
         for input in samples::inputs() {
-            for level in [1, 5, 9] {
-                assert_eq!(compressed(&mut used, &input, level), compressed(&mut Encoder::new(), &input, level));
+            for (level, variant) in [1, 5, 9].into_iter().zip(VARIANTS) {
+                let fresh = compressed(&mut Encoder::new(), &input, level, variant);
+                assert_eq!(compressed(&mut used, &input, level, variant), fresh);
             }
         }
     }
@@ -397,16 +466,26 @@ mod tests {
     fn a_small_output_is_either_enough_or_refused() {
         let mut encoder = Encoder::new();
         for input in [samples::mixture(900, 4), samples::text(600), samples::periodic(9000, 1)] {
-            for level in [3, 5, 9] {
-                let Some(stream) = compressed(&mut encoder, &input, level) else { continue };
+            for (level, variant) in [3, 5, 9].into_iter().flat_map(|level| VARIANTS.map(|variant| (level, variant))) {
+                let Some(stream) = compressed(&mut encoder, &input, level, variant) else { continue };
                 for room in 0..stream.len() + 20 {
                     let mut cut = vec![0; room];
-                    match encoder.compress(&input, &mut cut, level) {
+                    match encoder.compress(&input, &mut cut, level, variant) {
                         Some(length) => assert_eq!(cut[..length], stream[..]),
                         None => assert!(room < (stream.len() + 1).max(66)),
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn short_matches_make_streams_of_blosc1_shorter() {
+        let mut encoder = Encoder::new();
+        for input in [samples::text(100_000), samples::mixture(100_000, 4)] {
+            let [long, short, _] =
+                VARIANTS.map(|variant| compressed(&mut encoder, &input, 9, variant).map(|s| s.len()));
+            assert!(short < long || long.is_none(), "{short:?} {long:?}");
         }
     }
 }

@@ -4,4 +4,4 @@ mod decode;
 mod encode;
 
 pub use decode::{decompress, decompress_prefix};
-pub use encode::Encoder;
+pub use encode::{Encoder, Variant};

@@ -27,7 +27,7 @@ struct Part {
 }
 
 impl Buffers {
-    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, which they must be shorter than
+    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, which they must not be longer than
     /// together; and room for the lengths of `nblocks`.
     pub(super) fn assembly<'a>(
         &'a mut self,
@@ -104,7 +104,7 @@ impl<'a> Assembly<'a> {
         let part = self.parts.get_mut(self.placed)?;
         let slot = part.slot.take()?;
         let len = part.len;
-        if len >= self.rest.len() {
+        if len > self.rest.len() {
             self.is_too_long = true;
             self.spare.push(slot);
             return None;
@@ -117,7 +117,7 @@ impl<'a> Assembly<'a> {
         Some(Placed { slot, len, place })
     }
 
-    /// Whether the parts are not shorter than they are allowed to be.
+    /// Whether the parts are longer than they are allowed to be.
     pub(super) fn is_too_long(&self) -> bool {
         self.is_too_long
     }

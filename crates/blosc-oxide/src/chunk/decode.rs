@@ -79,6 +79,11 @@ impl Decompressor {
         self
     }
 
+    /// Sets where blocks are worked on from now on.
+    pub fn set_threads(&mut self, threads: Threads) {
+        self.threads = threads;
+    }
+
     /// Sets what a declared size may make it allocate.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {

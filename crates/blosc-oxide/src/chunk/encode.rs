@@ -14,7 +14,7 @@ use super::tuning::SplitRule;
 use super::view::Chunk;
 use super::{blosc1, tuning};
 use crate::bytes::put_le_i32;
-use crate::codec::{Codec, CodecContext, EncodeDict, EncodeState, Encoding};
+use crate::codec::{BloscLzVariant, Codec, CodecContext, EncodeDict, EncodeState, Encoding};
 use crate::error::{Result, bail};
 use crate::exec::fill_parts;
 use crate::filter::{BlockPlace, Element, Stages, id as filter_id};
@@ -108,23 +108,17 @@ impl Compressor {
     /// # Errors
     /// `InvalidArgument` if an option is out of its range or contradicts another, `Unsupported` if this build is
     /// without the codec or filter.
-    pub fn new(mut options: Options) -> Result<Self> {
-        options.check()?;
-        if let Ok(planes) = u8::try_from(options.typesize) {
-            options.pipeline = options.pipeline.with_planes(planes);
-        }
-        let compressor = Self {
-            options,
+    pub fn new(options: Options) -> Result<Self> {
+        Ok(Self {
+            options: checked(options)?,
             workers: vec![Mutex::default()],
             whole: Vec::new(),
             assembly: Buffers::default(),
             filtered: Vec::new(),
-        };
-        compressor.stages()?;
-        Ok(compressor)
+        })
     }
 
-    /// The options it was made with.
+    /// The options it has.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
@@ -143,34 +137,61 @@ impl Compressor {
     pub fn compress(&mut self, data: &[u8]) -> Result<Vec<u8>> {
         self.check_len(data.len())?;
         let mut chunk = vec![0; self.max_compressed_len(data.len())];
-        let len = self.write(data, &mut chunk)?;
+        let len = self.write(data, &mut chunk)?.expect("there is room for the longest chunk");
         chunk.truncate(len);
         chunk.shrink_to_fit();
         Ok(chunk)
     }
 
     /// Puts the chunk of `data` at the start of `out`, and returns how long it is. It is never longer than
-    /// [`max_compressed_len`](Self::max_compressed_len), and the same whatever the length of `out`.
+    /// [`max_compressed_len`](Self::max_compressed_len), and the same whatever the length of `out`. Compressing ends as soon as
+    /// `out` is full.
     ///
     /// # Errors
     /// As [`compress`](Self::compress); `OutputTooSmall` if the chunk is longer than `out`.
     pub fn compress_into(&mut self, data: &[u8], out: &mut [u8]) -> Result<usize> {
         self.check_len(data.len())?;
-        let max = self.max_compressed_len(data.len());
-        if let Some(out) = out.get_mut(..max) {
-            return self.write(data, out);
+        let (max, room) = (self.max_compressed_len(data.len()), out.len());
+        let written = if self.options.dict && room < max {
+            self.write_elsewhere(data, max, out)?
+        } else {
+            self.write(data, &mut out[..room.min(max)])?
+        };
+        match written {
+            Some(len) => Ok(len),
+            None => bail!(OutputTooSmall, "the chunk is longer than the output, which has room for {room} bytes"),
         }
+    }
+
+    /// Copies the chunk to `out` once it is there; `None` if it is longer. A dictionary that `out` has no room for would be
+    /// left out, and the chunk be another one.
+    fn write_elsewhere(&mut self, data: &[u8], max: usize, out: &mut [u8]) -> Result<Option<usize>> {
         let mut whole = std::mem::take(&mut self.whole);
-        let result = self.write(data, room(&mut whole, max));
-        let result = result.and_then(|len| match out.get_mut(..len) {
-            Some(out) => {
-                copy(&whole[..len], out);
-                Ok(len)
-            }
-            None => bail!(OutputTooSmall, "the chunk has {len} bytes, the output has room for {}", out.len()),
+        let written = self.write(data, room(&mut whole, max));
+        let written = written.map(|len| {
+            let len = len?;
+            copy(&whole[..len], out.get_mut(..len)?);
+            Some(len)
         });
         self.whole = whole;
-        result
+        written
+    }
+
+    /// Takes other options, and keeps its memory.
+    ///
+    /// ```
+    /// use blosc_oxide::{Codec, Compressor, Options};
+    /// let mut compressor = Compressor::new(Options::new(8).codec(Codec::Lz4))?;
+    /// compressor.set_options(Options::new(2).codec(Codec::Zstd).level(9))?;
+    /// assert_eq!(compressor.compress(&[0; 64])?.len(), 32);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); the options stay what they were.
+    pub fn set_options(&mut self, options: Options) -> Result<()> {
+        self.options = checked(options)?;
+        Ok(())
     }
 
     /// The chunk of `data`, of which only the bytes in `changed` are not what `old` holds: the blocks that they do not
@@ -186,7 +207,10 @@ impl Compressor {
         let packed = self.pack(data, &layout, Some(&reuse), out);
         let len = packed.map(|len| match len {
             Some(len) => self.finish(&layout, self.flags(&layout), 0, len, out),
-            None => self.store(data, &layout, Stored::Incompressible, out),
+            None => {
+                let stored = self.store(data, &layout, Stored::Incompressible, out);
+                stored.expect("there is room for the longest chunk")
+            }
         });
         let chunk = len.map(|len| out[..len].to_vec());
         self.whole = whole;
@@ -237,7 +261,7 @@ impl Compressor {
             layout: &layout,
             reuse: reuse.as_ref(),
             stages: stages(options)?,
-            how: encoding(options, layout.typesize, None),
+            how: encoding(options, layout.split, None),
             data: &first,
             streams_at: layout.header_len + layout.nblocks * SIZE_LEN,
         };
@@ -290,15 +314,17 @@ impl Compressor {
         }
     }
 
-    /// Writes the chunk of `data` to `out`, which has the greatest length that a chunk of it can have.
-    fn write(&mut self, data: &[u8], out: &mut [u8]) -> Result<usize> {
+    /// Writes the chunk of `data` to `out`, which is no longer than the longest chunk of it; `None` if it has no room for it.
+    fn write(&mut self, data: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
         let layout = self.layout(data.len());
         if data.len() < layout.min_buffer || self.options.level == 0 {
             return Ok(self.store(data, &layout, Stored::WithoutTrying, out));
         }
         if layout.has_runs && is_zero(data) {
             let flags = self.flags(&layout);
-            return Ok(self.finish(&layout, flags, Special::Zeros.code() << flag2::SPECIAL_SHIFT, BLOSC2_LEN, out));
+            let fits = out.len() >= BLOSC2_LEN;
+            let special = Special::Zeros.code() << flag2::SPECIAL_SHIFT;
+            return Ok(fits.then(|| self.finish(&layout, flags, special, BLOSC2_LEN, out)));
         }
         let packed = if self.options.dict { self.pack_with_dict(data, &layout, out)? } else { None };
         let (packed, blosc2_flags) = match packed {
@@ -306,7 +332,7 @@ impl Compressor {
             None => (self.pack(data, &layout, None, out)?, 0),
         };
         match packed {
-            Some(len) => Ok(self.finish(&layout, self.flags(&layout), blosc2_flags, len, out)),
+            Some(len) => Ok(Some(self.finish(&layout, self.flags(&layout), blosc2_flags, len, out))),
             None => Ok(self.store(data, &layout, Stored::Incompressible, out)),
         }
     }
@@ -324,7 +350,7 @@ impl Compressor {
             layout,
             reuse,
             stages: stages(options)?,
-            how: encoding(options, layout.typesize, None),
+            how: encoding(options, layout.split, None),
             data,
             streams_at: layout.header_len + layout.nblocks * SIZE_LEN,
         };
@@ -345,7 +371,7 @@ impl Compressor {
             layout,
             reuse: None,
             stages: Stages::none(),
-            how: encoding(options, layout.typesize, Some(&dict)),
+            how: encoding(options, layout.split, Some(&dict)),
             data: filtered,
             streams_at,
         };
@@ -406,15 +432,16 @@ impl Compressor {
         flags
     }
 
-    /// Stores the data as it is.
-    fn store(&self, data: &[u8], layout: &Layout, why: Stored, out: &mut [u8]) -> usize {
+    /// Stores the data as it is; `None` if there is no room for that.
+    fn store(&self, data: &[u8], layout: &Layout, why: Stored, out: &mut [u8]) -> Option<usize> {
         let flags = match (why, self.options.format) {
             (Stored::WithoutTrying, Format::Blosc2) => flag::EXTENDED,
             _ => self.flags(layout),
         };
-        let body = &mut out[layout.header_len..];
+        let len = layout.header_len + data.len();
+        let body = out.get_mut(layout.header_len..len)?;
         fill_parts(&self.options.threads, body, |at, part| copy(&data[at..at + part.len()], part));
-        self.finish(layout, flags | flag::MEMCPYED, 0, layout.header_len + data.len(), out)
+        Some(self.finish(layout, flags | flag::MEMCPYED, 0, len, out))
     }
 
     /// Writes the header of a chunk of `cbytes`.
@@ -440,10 +467,16 @@ impl Compressor {
         out[..header_len].copy_from_slice(&fields.to_bytes()[..header_len]);
         cbytes
     }
+}
 
-    fn stages(&self) -> Result<Stages<'_>> {
-        stages(&self.options)
+/// The options as they are used, if they can be.
+fn checked(mut options: Options) -> Result<Options> {
+    options.check()?;
+    if let Ok(planes) = u8::try_from(options.typesize) {
+        options.pipeline = options.pipeline.with_planes(planes);
     }
+    stages(&options)?;
+    Ok(options)
 }
 
 /// Why data is stored as it is.
@@ -507,13 +540,18 @@ pub(super) fn stages(options: &Options) -> Result<Stages<'_>> {
 }
 
 /// What the options make of each stream.
-pub(super) fn encoding<'o>(options: &'o Options, typesize: usize, dict: Option<&'o EncodeDict>) -> Encoding<'o> {
+pub(super) fn encoding<'o>(options: &'o Options, is_split: bool, dict: Option<&'o EncodeDict>) -> Encoding<'o> {
     let plugin = match options.codec {
         Codec::Plugin(id) => options.plugins.codecs.get(id),
         _ => None,
     };
+    let typesize = stored_typesize(options.typesize);
     let context = CodecContext { meta: options.codec_meta, level: options.level, typesize };
-    Encoding { codec: options.codec, context, plugin, dict }
+    let blosclz = match options.format {
+        Format::Blosc1 => BloscLzVariant::Blosc1 { is_split },
+        Format::Blosc2 => BloscLzVariant::Blosc2,
+    };
+    Encoding { codec: options.codec, context, plugin, blosclz, dict }
 }
 
 pub(super) fn codec_version(options: &Options) -> u8 {

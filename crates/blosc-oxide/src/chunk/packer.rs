@@ -45,7 +45,7 @@ struct Failure {
 const NEEDED_TO_FAIL: usize = SIZE_LEN - 1;
 
 impl Packer<'_> {
-    /// Compresses all blocks to `out`; `None` if that is no shorter than storing them.
+    /// Compresses all blocks to `out`; `None` if that is no shorter than storing them, or longer than `out`.
     pub(super) fn pack(
         &self,
         threads: &Threads,
@@ -53,7 +53,9 @@ impl Packer<'_> {
         buffers: &mut Buffers,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
-        if self.streams_at >= self.limit() {
+        let room = out.len();
+        let out = &mut out[..room.min(self.most())];
+        if self.streams_at > out.len() {
             return Ok(None);
         }
         let jobs = if self.layout.nblocks == 1 { self.streams_to_share() } else { self.layout.nblocks };
@@ -91,9 +93,9 @@ impl Packer<'_> {
         matches!(self.how.codec, Codec::BloscLz | Codec::Lz4 | Codec::Snappy)
     }
 
-    /// From this length on, storing the data as it is is no worse.
-    fn limit(&self) -> usize {
-        self.layout.header_len + self.layout.nbytes
+    /// The longest chunk that is shorter than storing the data as it is.
+    fn most(&self) -> usize {
+        self.layout.header_len + self.layout.nbytes - 1
     }
 
     /// Compresses block after block, each to where it belongs.
@@ -101,12 +103,9 @@ impl Packer<'_> {
         let mut at = self.streams_at;
         for (index, block) in self.data.chunks(self.layout.blocksize).enumerate() {
             self.put_start(index, at, out);
-            let packed = self.pack_block(index, block, &mut out[at..self.limit()], scratch);
+            let packed = self.pack_block(index, block, &mut out[at..], scratch);
             let Some(len) = packed.map_err(|failure| failure.error)? else { return Ok(None) };
             at += len;
-            if at >= self.limit() {
-                return Ok(None);
-            }
         }
         Ok(Some(at))
     }
@@ -120,7 +119,7 @@ impl Packer<'_> {
         out: &mut [u8],
     ) -> Result<Option<usize>> {
         let Layout { nblocks, blocksize, .. } = *self.layout;
-        let (head, streams) = out[..self.limit()].split_at_mut(self.streams_at);
+        let (head, streams) = out.split_at_mut(self.streams_at);
         let blocks_in_part = self.blocks_in_part(workers.len());
         let nparts = nblocks.div_ceil(blocks_in_part);
         let slot_len = blocks_in_part * self.layout.slot_len();
@@ -168,7 +167,7 @@ impl Packer<'_> {
         if self.reuse.is_some() || self.run_of(block).is_some() {
             return self.pack_in_order(own(&mut workers[0]), out);
         }
-        let (head, streams) = out[..self.limit()].split_at_mut(self.streams_at);
+        let (head, streams) = out.split_at_mut(self.streams_at);
         self.put_start(0, self.streams_at, head);
         let stream_len = block.len() / nstreams;
         let (assembly, _) = buffers.assembly((nstreams, 0), SIZE_LEN + stream_len, streams);

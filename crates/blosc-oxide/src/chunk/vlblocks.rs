@@ -3,7 +3,6 @@
 use super::dict;
 use super::encode::{
     Compressor, SIZE_LEN, Scratch, codec_version, encoding, native_endianness, own, put_size, stages, stored,
-    stored_typesize,
 };
 use super::header::{BLOSC2_LEN, Extension, Fields, VERSION_VLBLOCKS, VLBLOCKS, flag, flag2};
 use super::options::{Format, Options};
@@ -34,7 +33,6 @@ impl Compressor {
         let lens: Vec<usize> = blocks.iter().map(|block| block.len()).collect();
         let mut filtered = vec![0; nbytes];
         filter_all(options, blocks, scratch, &mut filtered)?;
-        let typesize = stored_typesize(options.typesize);
         let dict = if options.dict && options.level > 0 {
             dict::from_vlblocks(options.codec, options.level, &lens, &filtered)
         } else {
@@ -48,7 +46,7 @@ impl Compressor {
             Some(dict) => dict::write(dict, starts_end, &mut chunk).unwrap_or(starts_end),
             None => starts_end,
         };
-        let how = encoding(options, typesize, dict.as_ref());
+        let how = encoding(options, false, dict.as_ref());
         let cbytes = pack(&how, &lens, &filtered, streams_at, scratch, &mut chunk)?;
         chunk[..BLOSC2_LEN].copy_from_slice(&header(options, nbytes, lens.len(), cbytes, dict.as_ref()).to_bytes());
         chunk.truncate(cbytes);

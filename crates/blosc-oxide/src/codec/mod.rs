@@ -15,6 +15,7 @@ mod zlib;
 #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
 mod zstd;
 
+pub(crate) use blosclz::Variant as BloscLzVariant;
 pub(crate) use plugin::CodecRegistry;
 pub use plugin::{CodecContext, CodecPlugin};
 pub(crate) use state::{DecodeDict, DecodeState, Decoding, EncodeDict, EncodeState, Encoding, missing, train};

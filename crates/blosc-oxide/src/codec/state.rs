@@ -10,7 +10,7 @@ use super::snappy;
 use super::zlib;
 #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
 use super::zstd;
-use super::{Codec, CodecContext, CodecPlugin, NDLZ, blosclz, ndlz};
+use super::{BloscLzVariant, Codec, CodecContext, CodecPlugin, NDLZ, blosclz, ndlz};
 use crate::error::{Error, Result, bail, error};
 
 /// How the streams of a chunk are compressed.
@@ -19,6 +19,8 @@ pub(crate) struct Encoding<'a> {
     pub(crate) codec: Codec,
     pub(crate) context: CodecContext,
     pub(crate) plugin: Option<&'a dyn CodecPlugin>,
+    /// Which matches blosclz takes.
+    pub(crate) blosclz: BloscLzVariant,
     #[cfg_attr(
         not(any(feature = "lz4", feature = "zstd", feature = "zstd-pure")),
         expect(dead_code, reason = "no codec of this build takes a dictionary")
@@ -60,7 +62,10 @@ impl EncodeState {
     pub(crate) fn compress(&mut self, how: &Encoding<'_>, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
         let level = how.context.level;
         Ok(match how.codec {
-            Codec::BloscLz => self.blosclz.get_or_insert_with(blosclz::Encoder::new).compress(src, dst, level),
+            Codec::BloscLz => {
+                let encoder = self.blosclz.get_or_insert_with(blosclz::Encoder::new);
+                encoder.compress(src, dst, level, how.blosclz)
+            }
             #[cfg(feature = "lz4")]
             Codec::Lz4 => {
                 let encoder = self.lz4.get_or_insert_with(lz4::Encoder::new);

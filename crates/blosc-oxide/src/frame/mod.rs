@@ -118,7 +118,32 @@ impl Frame {
         options: impl Into<FrameOptions>,
         fill: impl FnOnce(&mut SuperChunk) -> Result<()>,
     ) -> Result<Self> {
-        let (creation, mut sc) = Creation::at_path(path.as_ref(), options.into())?;
+        Self::fill_new(Creation::at_path(path.as_ref(), options.into())?, fill)
+    }
+
+    /// Makes a new contiguous frame on an empty storage that is there with all that `fill` puts into it, or not at all.
+    ///
+    /// ```
+    /// use blosc_oxide::{Frame, MemoryStorage, Options};
+    /// let mut frame = Frame::build_in(MemoryStorage::default(), Options::new(1), |sc| sc.append(b"all at once"))?;
+    /// assert_eq!(Frame::from_bytes(frame.to_bytes()?)?.decompress(0)?, b"all at once");
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create_in`](Self::create_in), and what `fill` reports.
+    pub fn build_in(
+        storage: impl Storage + 'static,
+        options: impl Into<FrameOptions>,
+        fill: impl FnOnce(&mut SuperChunk) -> Result<()>,
+    ) -> Result<Self> {
+        Self::fill_new(Creation::in_storage(Box::new(storage), options.into())?, fill)
+    }
+
+    fn fill_new(
+        (creation, mut sc): (Creation, SuperChunk),
+        fill: impl FnOnce(&mut SuperChunk) -> Result<()>,
+    ) -> Result<Self> {
         match fill(&mut sc) {
             Ok(()) => creation.finish(sc).map(Self),
             Err(error) => {
@@ -237,9 +262,14 @@ impl Frame {
     /// # Errors
     /// As [`commit`](SuperChunk::commit); `InvalidArgument` for a sparse frame, which is many files.
     pub fn to_bytes(&mut self) -> Result<Vec<u8>> {
-        self.0.commit()?;
-        let Some((source, base)) = self.0.store.source() else {
-            bail!(InvalidArgument, "a sparse frame is many files, it has no bytes of its own");
+        Self::bytes_of(&mut self.0)
+    }
+
+    /// Commits, and returns the contiguous frame that a super-chunk is kept in as bytes.
+    pub(crate) fn bytes_of(sc: &mut SuperChunk) -> Result<Vec<u8>> {
+        sc.commit()?;
+        let Some((source, base)) = sc.store.source() else {
+            bail!(InvalidArgument, "only a contiguous frame has bytes of its own: a sparse one is many files");
         };
         let extent = open::open(source, base, Limits::new())?.extent;
         let mut bytes = vec![0; usize::try_from(extent.frame_len).unwrap_or(usize::MAX)];

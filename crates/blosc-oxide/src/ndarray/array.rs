@@ -242,6 +242,22 @@ impl NdArray {
         Self::from_super_chunk(Frame::from_bytes(bytes)?.into_inner())
     }
 
+    /// Commits, and returns the contiguous frame that the array is kept in as bytes.
+    ///
+    /// ```
+    /// use blosc_oxide::{ArrayOptions, MemoryStorage, NdArray, Options, Place};
+    /// let options = ArrayOptions::new(&[2, 3], Options::new(1));
+    /// let mut array = NdArray::create_with_data(Place::storage(MemoryStorage::default()), &options, b"abcdef")?;
+    /// assert_eq!(NdArray::from_bytes(array.to_bytes()?)?.to_vec()?, b"abcdef");
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit); `InvalidArgument` if it is kept in memory as chunks, or in a directory.
+    pub fn to_bytes(&mut self) -> Result<Vec<u8>> {
+        Frame::bytes_of(&mut self.sc)
+    }
+
     /// The array that a frame holds, however it was opened.
     ///
     /// # Errors

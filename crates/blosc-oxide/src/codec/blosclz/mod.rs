@@ -5,6 +5,7 @@ use blosc_kernels::blosclz;
 use blosc_kernels::lz::LzError;
 
 pub(super) use blosclz::Encoder;
+pub(crate) use blosclz::Variant;
 
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     blosclz::decompress(src, dst).map_err(corrupt)

@@ -1,0 +1,91 @@
+//! The environment variables, which win over arguments and settings. They are read at each call, in the order of C-Blosc.
+
+use crate::code::FAILED;
+use crate::codecs;
+use crate::settings::{self, BLOCKSIZE, COMPRESSOR, SPLIT_MODE, THREADS};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt;
+
+/// What variables change about one call. All others change settings, and stay in force.
+pub(crate) struct Arguments {
+    pub(crate) level: i32,
+    pub(crate) shuffle: i32,
+    pub(crate) typesize: usize,
+}
+
+/// Reads what concerns compression.
+pub(crate) fn before_compressing(mut arguments: Arguments) -> Result<Arguments, i32> {
+    if let Some(level) = number("BLOSC_CLEVEL").filter(|&level| level >= 0) {
+        arguments.level = level;
+    }
+    arguments.shuffle = match variable("BLOSC_SHUFFLE").as_deref() {
+        Some(b"NOSHUFFLE") => 0,
+        Some(b"SHUFFLE") => 1,
+        Some(b"BITSHUFFLE") => 2,
+        _ => arguments.shuffle,
+    };
+    if let Some(typesize) = positive("BLOSC_TYPESIZE") {
+        arguments.typesize = typesize.unsigned_abs() as usize;
+    }
+    read_compressor()?;
+    if let Some(blocksize) = positive("BLOSC_BLOCKSIZE") {
+        BLOCKSIZE.set(blocksize);
+    }
+    before_decompressing();
+    read_split_mode()?;
+    Ok(arguments)
+}
+
+/// Reads what concerns decompression. Whether `BLOSC_NOLOCK` is set makes no difference: no call waits for another.
+pub(crate) fn before_decompressing() {
+    if let Some(threads) = positive("BLOSC_NTHREADS") {
+        THREADS.set(threads);
+    }
+}
+
+/// Says on the standard error stream what is wrong with an argument, if `BLOSC_WARN` asks for it.
+#[allow(clippy::print_stderr, reason = "this is what the variable is for")]
+pub(crate) fn warn(problem: &str, given: i32) {
+    if positive("BLOSC_WARN").is_some() {
+        eprintln!("blosc: {problem}, it is {given}");
+    }
+}
+
+fn read_compressor() -> Result<(), i32> {
+    let Some(name) = variable("BLOSC_COMPRESSOR") else { return Ok(()) };
+    let number = CString::new(name).ok().and_then(|name| codecs::number_of(&name));
+    COMPRESSOR.set(number.unwrap_or(FAILED));
+    number.map(drop).ok_or(FAILED)
+}
+
+fn read_split_mode() -> Result<(), i32> {
+    let Some(name) = variable("BLOSC_SPLITMODE") else { return Ok(()) };
+    let mode = settings::split_mode_by_name(&name).ok_or(FAILED)?;
+    SPLIT_MODE.set(mode);
+    Ok(())
+}
+
+fn variable(name: &str) -> Option<Vec<u8>> {
+    std::env::var_os(name).map(OsStringExt::into_vec)
+}
+
+fn positive(name: &str) -> Option<i32> {
+    number(name).filter(|&number| number > 0)
+}
+
+fn number(name: &str) -> Option<i32> {
+    variable(name).map(|text| leading_number(&text))
+}
+
+/// The number that a text begins with, as `strtol` finds it: 0 if there is none.
+fn leading_number(text: &[u8]) -> i32 {
+    let text = text.trim_ascii_start();
+    let (is_negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    let digits = digits.iter().take_while(|digit| digit.is_ascii_digit());
+    let number = digits.fold(0_i32, |number, digit| number.saturating_mul(10).saturating_add((digit - b'0').into()));
+    if is_negative { -number } else { number }
+}
