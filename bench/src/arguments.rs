@@ -1,7 +1,6 @@
 //! What the command line asks for.
 
-use crate::abi::Abi;
-use crate::growth::Growth;
+use crate::growth::{Commits, Growth};
 use crate::install;
 use crate::measure::Effort;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer 
        bench report FILE... [--json FILE] [--html FILE] [--markdown FILE]
        bench growth [--max COUNT] [--directory DIR] [--html FILE] [--json FILE]
                     [--markdown FILE]
-       bench c-abi [--quick] [--sizes] [--threads COUNT] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so] [--match WORD]...
+       bench commits [--max COUNT] [--directory DIR] [--peer PATH/libblosc2.so] [--markdown FILE]
        bench install
        bench guard [--update]
 
@@ -29,8 +28,8 @@ compare    measures blosc-oxide and the C libraries side by side, on real data
 report     puts together what several runs of `compare --json` have measured, on the same machine
 growth     measures time and memory of what is done to frames of 10, 100 and so on up to COUNT chunks (10,000,000 unless
            told; DIR, the directory for temporary files unless told, needs 8 GB for them)
-c-abi      measures our libblosc.so and C-Blosc's through the C functions of both; --sizes compares the lengths of chunks instead,
-           at all levels
+commits    measures appending with a commit after each chunk against C-Blosc2: a program of 20,000 chunks, the size of its
+           frame, and one commit in frames of 10, 100 and so on up to COUNT chunks (1,000,000 unless told)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
            of C-Blosc2 for each instruction set
 guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
@@ -45,7 +44,7 @@ pub(crate) enum Command {
         arguments: Arguments,
     },
     Growth(Growth),
-    Abi(Abi),
+    Commits(Commits),
     /// What `growth` runs in a process of its own.
     GrowthStep {
         operation: String,
@@ -100,6 +99,7 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
         Some("compare") => compare(given).map(Command::Compare),
         Some("c-abi") => abi(given).map(Command::Abi),
         Some("growth") => growth(given).map(Command::Growth),
+        Some("commits") => commits(given).map(Command::Commits),
         Some("growth-step") => growth_step(given),
         Some("install") => Ok(Command::Install),
         Some("spin") => Ok(Command::Spin),
@@ -118,23 +118,22 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
     }
 }
 
-/// The files that come before the options.
-fn files_first(given: impl Iterator<Item = String>) -> (Vec<PathBuf>, impl Iterator<Item = String>) {
-    let given: Vec<String> = given.collect();
-    let count = given.iter().position(|argument| argument.starts_with("--")).unwrap_or(given.len());
-    let options = given[count..].to_vec();
-    (given[..count].iter().map(PathBuf::from).collect(), options.into_iter())
+/// The path that a variable names.
+fn path(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from)
+}
+
+/// C-Blosc2, unless an argument names it.
+fn peer() -> PathBuf {
+    path("BLOSC2_LIBRARY").or_else(install::library).unwrap_or_else(|| PathBuf::from("libblosc2.so"))
 }
 
 fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let path = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
-    let peer = path("BLOSC2_LIBRARY").or_else(install::library);
     let blosc1 = path("BLOSC1_LIBRARY").or_else(install::blosc1_library);
     let mut arguments = Arguments {
         effort: Effort::FULL,
         is_quick: false,
-        is_busy: false,
-        peer: peer.unwrap_or_else(|| PathBuf::from("libblosc2.so")),
+        peer: peer(),
         blosc1: blosc1.unwrap_or_else(|| PathBuf::from("libblosc.so.1")),
         only: None,
         words: Vec::new(),
@@ -200,6 +199,21 @@ fn growth(mut given: impl Iterator<Item = String>) -> Result<Growth, String> {
         }
     }
     Ok(growth)
+}
+
+fn commits(mut given: impl Iterator<Item = String>) -> Result<Commits, String> {
+    let mut commits = Commits { max: 1_000_000, directory: std::env::temp_dir(), peer: peer(), markdown: None };
+    while let Some(argument) = given.next() {
+        let value = given.next().ok_or_else(|| format!("{argument} needs a value"))?;
+        match argument.as_str() {
+            "--max" => commits.max = number(&value)?,
+            "--directory" => commits.directory = PathBuf::from(value),
+            "--peer" => commits.peer = PathBuf::from(value),
+            "--markdown" => commits.markdown = Some(PathBuf::from(value)),
+            _ => return Err(format!("{argument} is not known")),
+        }
+    }
+    Ok(commits)
 }
 
 fn growth_step(mut given: impl Iterator<Item = String>) -> Result<Command, String> {

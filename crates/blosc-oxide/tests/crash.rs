@@ -44,16 +44,36 @@ fn tear_header(recording: &Recording, count: &mut Count) {
     });
 }
 
-const PLAIN: Kind =
-    Kind { layout: FrameLayout::Contiguous, is_variable: false, has_long_header: false, checksums: true };
+const PLAIN: Kind = Kind {
+    layout: FrameLayout::Contiguous,
+    is_variable: false,
+    has_long_header: false,
+    checksums: true,
+    has_slots: false,
+};
 const VARIABLE: Kind = Kind { is_variable: true, ..PLAIN };
 const LONG: Kind = Kind { has_long_header: true, ..PLAIN };
 const UNCHECKED: Kind = Kind { checksums: false, ..PLAIN };
 const LONG_UNCHECKED: Kind = Kind { checksums: false, ..LONG };
+const SLOTS: Kind = Kind { has_slots: true, ..PLAIN };
+const SLOTS_UNCHECKED: Kind = Kind { has_slots: true, ..UNCHECKED };
+const SLOTS_LONG: Kind = Kind { has_slots: true, ..LONG };
 const SPARSE: Kind = Kind { layout: FrameLayout::Sparse, ..PLAIN };
 const SPARSE_VARIABLE: Kind = Kind { layout: FrameLayout::Sparse, ..VARIABLE };
 const SPARSE_LONG: Kind = Kind { layout: FrameLayout::Sparse, ..LONG_UNCHECKED };
-const ALL: [Kind; 8] = [PLAIN, VARIABLE, LONG, UNCHECKED, LONG_UNCHECKED, SPARSE, SPARSE_VARIABLE, SPARSE_LONG];
+const ALL: [Kind; 11] = [
+    PLAIN,
+    VARIABLE,
+    LONG,
+    UNCHECKED,
+    LONG_UNCHECKED,
+    SLOTS,
+    SLOTS_UNCHECKED,
+    SLOTS_LONG,
+    SPARSE,
+    SPARSE_VARIABLE,
+    SPARSE_LONG,
+];
 
 /// Runs a check on every edit by itself, and on several in a row.
 fn every_edit(kind: Kind, durability: Durability, check: fn(&Recording, &mut Count)) {
@@ -91,6 +111,9 @@ tests! {
     VARIABLE power_cut_with_chunks_of_all_sizes killed_with_chunks_of_all_sizes torn_header_of_chunks_of_all_sizes_is_recovered
     LONG power_cut_with_a_long_header killed_with_a_long_header torn_long_header_is_recovered
     UNCHECKED power_cut_without_checksums killed_without_checksums torn_header_without_checksums_is_recovered
+    SLOTS power_cut_with_slots killed_with_slots torn_header_with_slots_is_recovered
+    SLOTS_UNCHECKED power_cut_with_slots_without_checksums killed_with_slots_without_checksums torn_header_with_slots_without_checksums_is_recovered
+    SLOTS_LONG power_cut_with_slots_and_a_long_header killed_with_slots_and_a_long_header torn_long_header_with_slots_is_recovered
     LONG_UNCHECKED power_cut_with_a_long_header_without_checksums killed_with_a_long_header_without_checksums torn_long_header_without_checksums_is_recovered
 }
 
@@ -117,7 +140,8 @@ const SAMPLED: usize = 29;
 /// there, and cuts the power while it does.
 fn kill_and_cut_power(kind: Kind) {
     let (mut images, mut successors) = (0, 0);
-    let alone = EDITS.iter().map(std::slice::from_ref);
+    // Images of frames with slots are ten times as large.
+    let alone = EDITS.iter().step_by(if kind.has_slots { 6 } else { 1 }).map(std::slice::from_ref);
     for edits in alone.chain([ROW as &[Edit], EMPTYING]) {
         let first = Recording::of(kind, edits, Durability::Fsync);
         for calls in 0..=first.log.calls.len() {
@@ -151,6 +175,16 @@ fn a_second_process_does_not_build_on_an_unsynced_long_header() {
 #[test]
 fn a_second_process_does_not_build_on_what_was_not_synced_without_checksums() {
     kill_and_cut_power(UNCHECKED);
+}
+
+#[test]
+fn a_second_process_does_not_build_on_an_unsynced_slot() {
+    kill_and_cut_power(SLOTS);
+}
+
+#[test]
+fn a_second_process_does_not_build_on_an_unsynced_slot_without_checksums() {
+    kill_and_cut_power(SLOTS_UNCHECKED);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::content::{Content, noise};
 use super::disk;
-use super::edits::{CHUNK, Edit, Kind};
+use super::edits::{CHUNK, Edit, Kind, warm_up};
 use blosc_oxide::{Durability, Frame, FrameLayout};
 use std::ops::RangeInclusive;
 use testkit::storage::{Call, Disk, Image, Log};
@@ -23,6 +23,8 @@ impl Recording {
     pub fn of(kind: Kind, edits: &[Edit], durability: Durability) -> Self {
         let disk = kind.disk();
         let mut frame = disk::open_writable(&disk, kind.layout, durability).unwrap();
+        warm_up(kind, &mut frame).unwrap();
+        disk.forget();
         let mut contents = vec![Some(Content::of(&frame).unwrap())];
         let mut ends = Vec::new();
         for (name, edit) in edits {
