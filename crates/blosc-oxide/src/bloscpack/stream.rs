@@ -161,17 +161,16 @@ impl<R: Read> Input<R> {
             let mut bytes = Vec::new();
             self.up_to(8, &mut bytes)?;
             let entry = le_i64(&bytes, 0);
-            let is_first = self.at == start + ENTRY_LEN;
-            match entry {
-                Some(UNSET) => {}
-                Some(first) if is_first && let Some(end) = end_by_first_entry(start, first) => {
-                    return self.skip(end - self.at, "offsets");
-                }
-                _ => {
-                    self.put_back(&bytes);
-                    return Ok(());
-                }
+            if entry == Some(UNSET) {
+                continue;
             }
+            let is_first = self.at == start + ENTRY_LEN;
+            let end = entry.filter(|_| is_first).and_then(|first| end_by_first_entry(start, first));
+            if let Some(end) = end {
+                return self.skip(end - self.at, "offsets");
+            }
+            self.put_back(&bytes);
+            return Ok(());
         }
     }
 
