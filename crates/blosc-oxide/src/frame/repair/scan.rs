@@ -8,7 +8,7 @@
 
 use crate::bytes::array_at;
 use crate::bytes::msgpack::{Reader, marker};
-use crate::chunk::{Decompressor, Header, Special};
+use crate::chunk::{Chunk, Decompressor, Header, Special};
 use crate::error::{Result, bail, error};
 use crate::exec::Threads;
 use crate::frame::early;
@@ -224,14 +224,27 @@ impl Walker<'_> {
         if is_certain || self.is_start(found.end())? {
             return Ok(true);
         }
-        let cost = (header.cbytes() as u64).saturating_add(header.nbytes() as u64);
-        self.budget = self.budget.saturating_sub(cost);
-        if self.budget == 0 || self.limits.check("a chunk", header.cbytes()).is_err() {
+        if self.limits.check("a chunk", header.cbytes()).is_err() {
             return Ok(false);
         }
         let mut bytes = vec![0; header.cbytes()];
         read_exact(self.source, found.position, &mut bytes, "damaged frame")?;
-        Ok(self.decompressor.decompress(&bytes).is_ok())
+        Ok(self.is_decodable(&bytes, header))
+    }
+
+    /// Whether a chunk can be decoded: all of it, or its first and its last block where all of it costs more than may be
+    /// spent, as of the superseded index of a hundred million chunks.
+    fn is_decodable(&mut self, bytes: &[u8], header: &Header) -> bool {
+        let whole = (header.cbytes() as u64).saturating_add(header.nbytes() as u64);
+        if whole < self.budget {
+            self.budget = self.budget.saturating_sub(whole);
+            return self.decompressor.decompress(bytes).is_ok();
+        }
+        let ends = (header.cbytes() as u64).saturating_add((header.blocksize() as u64).saturating_mul(2));
+        self.budget = self.budget.saturating_sub(ends);
+        let Ok(chunk) = Chunk::parse(bytes) else { return false };
+        let ends = [0, header.nblocks().saturating_sub(1)];
+        self.budget > 0 && ends.iter().all(|&block| self.decompressor.block(&chunk, block).is_ok())
     }
 
     /// Whether something that is known starts at `at`, or nothing is there any more.
