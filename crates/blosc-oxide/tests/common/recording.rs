@@ -10,6 +10,8 @@ use testkit::storage::{Call, Disk, Image, Log};
 /// What was done to a frame, call by call, and what it was between the edits.
 pub struct Recording {
     pub layout: FrameLayout,
+    /// Whether index and trailer are in slots.
+    pub has_slots: bool,
     pub name: String,
     pub log: Log,
     /// How many calls had been made at the end of each edit.
@@ -35,13 +37,20 @@ impl Recording {
         drop(frame);
         assert_eq!(disk.recorded(), *ends.last().unwrap(), "dropping writes what was committed already");
         let names: Vec<&str> = edits.iter().map(|(name, _)| *name).collect();
-        Self { layout: kind.layout, name: format!("{} on {kind:?}", names.join(", ")), log: disk.log(), ends, contents }
+        Self {
+            layout: kind.layout,
+            has_slots: kind.has_slots,
+            name: format!("{} on {kind:?}", names.join(", ")),
+            log: disk.log(),
+            ends,
+            contents,
+        }
     }
 
     /// Makes a frame, and commits to it for the first time.
     pub fn of_creation(kind: Kind, durability: Durability) -> Self {
         let disk = disk::empty(kind.layout);
-        let mut frame = disk::create(&disk, kind.layout, kind.options().durability(durability)).unwrap();
+        let mut frame = disk::create(&disk, kind.layout, kind.options().with_durability(durability)).unwrap();
         let mut contents = vec![None, Some(Content::of(&frame).unwrap())];
         let mut ends = vec![disk.recorded()];
         frame.append(&noise(60, CHUNK)).unwrap();
@@ -49,7 +58,14 @@ impl Recording {
         frame.commit().unwrap();
         contents.push(Some(Content::of(&frame).unwrap()));
         ends.push(disk.recorded());
-        Self { layout: kind.layout, name: format!("creation of {kind:?}"), log: disk.log(), ends, contents }
+        Self {
+            layout: kind.layout,
+            has_slots: kind.has_slots,
+            name: format!("creation of {kind:?}"),
+            log: disk.log(),
+            ends,
+            contents,
+        }
     }
 
     /// Which contents are right after so many calls: the last one that was committed, and the next one.
