@@ -147,13 +147,13 @@ impl Request {
             Shuffle::Bits => Pipeline::new(&[Filter::BitShuffle])?,
         };
         Ok(Options::new(self.typesize)
-            .format(Format::Blosc1)
-            .codec(self.codec)
-            .level(self.level)
-            .pipeline(pipeline)
-            .split(self.split)
-            .blocksize(self.blocksize)
-            .threads(threads(self.threads)))
+            .with_format(Format::Blosc1)
+            .with_codec(self.codec)
+            .with_level(self.level)
+            .with_pipeline(pipeline)
+            .with_split(self.split)
+            .with_blocksize(self.blocksize)
+            .with_threads(threads(self.threads)))
     }
 }
 
