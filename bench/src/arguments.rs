@@ -1,5 +1,6 @@
 //! What the command line asks for.
 
+use crate::abi::Abi;
 use crate::growth::{Commits, Growth};
 use crate::install;
 use crate::measure::Effort;
@@ -10,6 +11,7 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer 
        bench report FILE... [--json FILE] [--html FILE] [--markdown FILE]
        bench growth [--max COUNT] [--directory DIR] [--html FILE] [--json FILE]
                     [--markdown FILE]
+       bench c-abi [--quick] [--sizes] [--threads COUNT] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so] [--match WORD]...
        bench commits [--max COUNT] [--directory DIR] [--peer PATH/libblosc2.so] [--markdown FILE]
        bench install
        bench guard [--update]
@@ -28,6 +30,8 @@ compare    measures blosc-oxide and the C libraries side by side, on real data
 report     puts together what several runs of `compare --json` have measured, on the same machine
 growth     measures time and memory of what is done to frames of 10, 100 and so on up to COUNT chunks (10,000,000 unless
            told; DIR, the directory for temporary files unless told, needs 8 GB for them)
+c-abi      measures our libblosc.so and C-Blosc's through the C functions of both; --sizes compares the lengths of chunks instead,
+           at all levels
 commits    measures appending with a commit after each chunk against C-Blosc2: a program of 20,000 chunks, the size of its
            frame, and one commit in frames of 10, 100 and so on up to COUNT chunks (1,000,000 unless told)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
@@ -44,6 +48,7 @@ pub(crate) enum Command {
         arguments: Arguments,
     },
     Growth(Growth),
+    Abi(Abi),
     Commits(Commits),
     /// What `growth` runs in a process of its own.
     GrowthStep {
@@ -97,6 +102,10 @@ impl Arguments {
 pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, String> {
     match given.next().as_deref() {
         Some("compare") => compare(given).map(Command::Compare),
+        Some("report") => {
+            let (files, options) = files_first(given);
+            compare(options).map(|arguments| Command::Report { files, arguments })
+        }
         Some("c-abi") => abi(given).map(Command::Abi),
         Some("growth") => growth(given).map(Command::Growth),
         Some("commits") => commits(given).map(Command::Commits),
@@ -118,6 +127,14 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
     }
 }
 
+/// The files that come before the options.
+fn files_first(given: impl Iterator<Item = String>) -> (Vec<PathBuf>, impl Iterator<Item = String>) {
+    let given: Vec<String> = given.collect();
+    let count = given.iter().position(|argument| argument.starts_with("--")).unwrap_or(given.len());
+    let options = given[count..].to_vec();
+    (given[..count].iter().map(PathBuf::from).collect(), options.into_iter())
+}
+
 /// The path that a variable names.
 fn path(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from)
@@ -133,6 +150,7 @@ fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String>
     let mut arguments = Arguments {
         effort: Effort::FULL,
         is_quick: false,
+        is_busy: false,
         peer: peer(),
         blosc1: blosc1.unwrap_or_else(|| PathBuf::from("libblosc.so.1")),
         only: None,
@@ -160,7 +178,7 @@ fn compare(mut given: impl Iterator<Item = String>) -> Result<Arguments, String>
 }
 
 fn abi(mut given: impl Iterator<Item = String>) -> Result<Abi, String> {
-    let blosc1 = std::env::var_os("BLOSC1_LIBRARY").map(PathBuf::from).or_else(install::blosc1_library);
+    let blosc1 = path("BLOSC1_LIBRARY").or_else(install::blosc1_library);
     let mut abi = Abi {
         ours: PathBuf::from("target/release/libblosc.so"),
         theirs: blosc1.unwrap_or_else(|| PathBuf::from("libblosc.so.1")),

@@ -48,7 +48,7 @@ fn walk() -> DataSet {
 }
 
 fn options(codec: Codec) -> Options {
-    Options::new(4).codec(codec).threads(Threads::serial())
+    Options::new(4).with_codec(codec).with_threads(Threads::serial())
 }
 
 fn filter(run: fn(usize, &[u8], &mut [u8]), typesize: usize) {
@@ -87,7 +87,7 @@ fn item() {
 }
 
 fn frame() -> Frame {
-    let options = FrameOptions::new(options(Codec::Lz4)).durability(Durability::None);
+    let options = FrameOptions::new(options(Codec::Lz4)).with_durability(Durability::None);
     Frame::create_in(MemoryStorage::default(), options).expect("good options")
 }
 

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
     let result = result.and_then(|command| match command {
         Command::Compare(arguments) => compare(&arguments),
         Command::Chunks { data, arguments } => chunks(&arguments, &data),
+        Command::Report { files, arguments } => put_together(&files, &arguments),
         Command::Abi(abi) => abi::run(&abi),
         Command::Growth(growth) => growth::run(&growth),
         Command::Commits(commits) => run_commits(&commits),

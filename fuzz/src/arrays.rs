@@ -106,8 +106,8 @@ pub fn edits(bytes: &[u8]) {
     let blocks: Vec<u64> = chunks.iter().map(|&chunk| 1 + input.below(chunk as usize) as u64).collect();
     let model = Model::from_fn(shape, |_| 0);
     let codec = input.choose(&[Codec::Lz4, Codec::BloscLz]);
-    let options = Options::new(2).codec(codec).threads(Threads::serial());
-    let options = ArrayOptions::new(&model.lengths(), options).dtype("<u2").chunks(&chunks).blocks(&blocks);
+    let options = Options::new(2).with_codec(codec).with_threads(Threads::serial());
+    let options = ArrayOptions::new(&model.lengths(), options).with_dtype("<u2").with_chunks(&chunks).with_blocks(&blocks);
     let place = match input.below(3) {
         0 => Place::Memory,
         1 => Place::storage(MemoryStorage::default()),

@@ -98,14 +98,14 @@ fn options(input: &mut Input<'_>) -> Options {
     let count = input.below(4);
     let filters: Vec<Filter> = (0..count).map(|at| filter(input, at == 0)).collect();
     Options::new(typesize)
-        .codec(input.choose(&CODECS))
-        .level(input.byte() % 10)
-        .filters(filters)
-        .split(input.choose(&SPLITS))
-        .blocksize(if input.is_set() { Some(1 + input.below(5000)) } else { None })
-        .dict(input.byte() < 50)
-        .format(if input.byte() < 60 { Format::Blosc1 } else { Format::default() })
-        .threads(Threads::serial())
+        .with_codec(input.choose(&CODECS))
+        .with_level(input.byte() % 10)
+        .with_filters(filters)
+        .with_split(input.choose(&SPLITS))
+        .with_blocksize(if input.is_set() { Some(1 + input.below(5000)) } else { None })
+        .with_dict(input.byte() < 50)
+        .with_format(if input.byte() < 60 { Format::Blosc1 } else { Format::default() })
+        .with_threads(Threads::serial())
 }
 
 /// Whatever the options, what was compressed comes back; options that cannot be are an error.

@@ -27,7 +27,7 @@ pub fn frame(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let layout = if input.is_set() { FrameLayout::Contiguous } else { FrameLayout::Sparse };
     let disk = disk::empty(layout);
-    let options = disk::options().checksums(input.is_set()).durability(Durability::None);
+    let options = disk::options().with_checksums(input.is_set()).with_durability(Durability::None);
     let frame = disk::create(&disk, layout, options).expect("the disk is good");
     let (model, committed) = (Content::default(), Content::default());
     let mut trial = Trial { input, disk, layout, frame: Some(frame), model, committed };

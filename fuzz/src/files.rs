@@ -171,7 +171,7 @@ impl Seek for Bounded {
 
 /// A Bloscpack file: at random, as a stream, and changed.
 pub fn bloscpack(bytes: &[u8]) {
-    let options = ReadOptions::new().limits(limits()).threads(Threads::serial());
+    let options = ReadOptions::new().with_limits(limits()).with_threads(Threads::serial());
     let mut streamed = Vec::new();
     let stream = check(bloscpack::unpack(bytes, Capped(&mut streamed), &options));
     if let Some(file) = check(Bloscpack::with_options(MemoryStorage::new(bytes.to_vec()), options)) {
@@ -198,7 +198,7 @@ pub fn bloscpack(bytes: &[u8]) {
         check(file.copy_to_npy(Bounded(MOST)));
     }
     let mut storage = MemoryStorage::new(bytes.to_vec());
-    let how = bloscpack::AppendOptions::new().limits(limits()).threads(Threads::serial());
+    let how = bloscpack::AppendOptions::new().with_limits(limits()).with_threads(Threads::serial());
     if check(bloscpack::append(&mut storage, &[7; 100][..], &how)).is_some() {
         check(bloscpack::replace_metadata(&mut storage, "{}", limits()));
     }
@@ -238,7 +238,7 @@ pub fn msgpack(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let (which, split) = (input.byte(), usize::from(input.byte()));
     if which % 4 == 3 {
-        let options = frame_options().metalayer("b2nd", input.rest());
+        let options = frame_options().with_metalayer("b2nd", input.rest());
         let frame = Frame::create_in(MemoryStorage::default(), options).expect("any metalayer can be made");
         if let Some(array) = check(NdArray::from_frame(frame)) {
             read_array(&array);
@@ -254,7 +254,7 @@ const TAIL_LEN: usize = 23;
 
 /// Opens a frame without chunks whose lists of metalayers are these bytes.
 fn frame_with(layers: &[u8], trailer_layers: &[u8], has_vlmetalayers: bool) {
-    let options = frame_options().checksums(false);
+    let options = frame_options().with_checksums(false);
     let whole = Frame::create_in(MemoryStorage::default(), options).and_then(|mut frame| frame.to_bytes());
     let whole = whole.expect("an empty frame can be made");
     let header_len = FIXED_LEN + layers.len();

@@ -32,7 +32,7 @@ const MOST: usize = 64 << 10;
 const MOST_CHUNKS: usize = 40;
 
 fn limits() -> Limits {
-    Limits::new().max_allocation(MOST)
+    Limits::new().with_max_allocation(MOST)
 }
 
 fn decompressor() -> Decompressor {
@@ -40,7 +40,7 @@ fn decompressor() -> Decompressor {
 }
 
 fn frame_options() -> FrameOptions {
-    FrameOptions::new(Options::new(1).threads(Threads::serial())).limits(limits())
+    FrameOptions::new(Options::new(1).with_threads(Threads::serial())).with_limits(limits())
 }
 
 /// An error says what is wrong.

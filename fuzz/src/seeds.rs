@@ -50,7 +50,7 @@ fn streams() -> Vec<Vec<u8>> {
     let written = lz4::Encoder::new().compress_with_dict(&data, dict, &mut stream, 1).expect("it compresses");
     inputs.push(with(2, &[&[100], dict, &stream[..written]].concat()));
     for (which, codec) in [(3, Codec::Zlib), (4, Codec::Zstd), (5, Codec::Snappy)] {
-        let options = Options::new(1).codec(codec).format(Format::Blosc1).filters([]).blocksize(data.len());
+        let options = Options::new(1).with_codec(codec).with_format(Format::Blosc1).with_filters([]).with_blocksize(data.len());
         let chunk = blosc_oxide::compress(&data, &options).expect("it compresses");
         let stream_at = codecs::chunk_of(codec, &[], 0).len();
         inputs.push(with(which, &chunk[stream_at..]));
@@ -63,10 +63,10 @@ fn packed() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     for release in [PackedRelease::Alpha2, PackedRelease::Alpha4] {
         for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zlib] {
-            let options = PackedOptions::new(2).codec(codec).release(release).threads(Threads::serial());
+            let options = PackedOptions::new(2).with_codec(codec).with_release(release).with_threads(Threads::serial());
             files.push(options.clone().pack([&data, &data]).expect("it packs"));
-            let delta = options.filters([Filter::Delta, Filter::Shuffle]).reference(data.clone());
-            let special = delta.special(PackedSpecial::ALL[0], b"some metadata".to_vec());
+            let delta = options.with_filters([Filter::Delta, Filter::Shuffle]).with_reference(data.clone());
+            let special = delta.with_special(PackedSpecial::ALL[0], b"some metadata".to_vec());
             files.push(special.pack([&data, &data]).expect("it packs"));
         }
     }
@@ -79,11 +79,11 @@ fn arrays() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     for (shape, chunks, blocks) in shapes {
         for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd] {
-            let options = Options::new(2).codec(codec).threads(Threads::serial());
-            let options = ArrayOptions::new(shape, options).chunks(chunks).blocks(blocks).dtype("<u2");
+            let options = Options::new(2).with_codec(codec).with_threads(Threads::serial());
+            let options = ArrayOptions::new(shape, options).with_chunks(chunks).with_blocks(blocks).with_dtype("<u2");
             let items = u16::try_from(shape.iter().product::<u64>()).expect("arrays are small");
             let array = NdArray::from_data(&options, &count(items)).expect("it compresses");
-            let frame = blosc_oxide::FrameOptions::new(Options::new(2)).checksums(codec == Codec::Lz4);
+            let frame = blosc_oxide::FrameOptions::new(Options::new(2)).with_checksums(codec == Codec::Lz4);
             let mut frame = Frame::create_in(MemoryStorage::default(), frame).expect("memory does not fail");
             array.super_chunk().copy_to(&mut frame).expect("it is copied");
             files.push(frame.to_bytes().expect("memory does not fail"));
@@ -127,7 +127,7 @@ fn msgpack() -> Vec<Vec<u8>> {
         inputs.push([&[0, len][..], &header, &trailer].concat());
         inputs.push([&[2, len][..], &header].concat());
     }
-    let options = ArrayOptions::new(&[9, 11], Options::new(2)).chunks(&[4, 6]).blocks(&[3, 2]);
+    let options = ArrayOptions::new(&[9, 11], Options::new(2)).with_chunks(&[4, 6]).with_blocks(&[3, 2]);
     let array = NdArray::create(Place::Memory, &options, &blosc_oxide::Fill::Zeros).expect("the options are legal");
     let layer = array.super_chunk().metalayers().get("b2nd").expect("an array has one");
     inputs.push([&[3, 0], layer].concat());

@@ -71,9 +71,13 @@ pub(crate) fn create(directory: &str) -> usize {
         for (dtype, typesize) in DTYPES {
             let layout = if count % 3 == 2 { FrameLayout::Sparse } else { FrameLayout::Contiguous };
             let path = Path::new(directory).join(format!("ours-{count}.b2nd"));
-            let frame = FrameOptions::default().layout(layout).metalayer("unit", UNIT);
-            let compression = Options::new(typesize).codec(CODECS[count % 4]).filters([Filter::Shuffle]);
-            let options = ArrayOptions::new(shape, compression).dtype(dtype).chunks(chunks).blocks(blocks).frame(frame);
+            let frame = FrameOptions::default().with_layout(layout).with_metalayer("unit", UNIT);
+            let compression = Options::new(typesize).with_codec(CODECS[count % 4]).with_filters([Filter::Shuffle]);
+            let options = ArrayOptions::new(shape, compression)
+                .with_dtype(dtype)
+                .with_chunks(chunks)
+                .with_blocks(blocks)
+                .with_frame(frame);
             let data = items(count, shape.iter().product(), typesize);
             let mut array = NdArray::create_with_data(&path, &options, &data).expect("good options");
             array.super_chunk_mut().vlmetalayers_mut().add("note", NOTE).expect("a new metalayer");

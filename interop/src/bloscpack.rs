@@ -36,7 +36,7 @@ impl Case {
     }
 
     fn metadata(mut self, metadata: Value, how: MetadataOptions) -> Self {
-        self.options = self.options.metadata(metadata.to_string()).metadata_options(how);
+        self.options = self.options.with_metadata(metadata.to_string()).with_metadata_options(how);
         self.metadata = metadata;
         self
     }
@@ -61,17 +61,17 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    let base = || BloscpackOptions::new(Options::new(8)).chunk_size(4096);
+    let base = || BloscpackOptions::new(Options::new(8)).with_chunk_size(4096);
     let mut cases = Vec::new();
     for checksum in Checksum::ALL {
         for offsets in [false, true] {
-            let options = base().checksum(checksum).offsets(offsets);
+            let options = base().with_checksum(checksum).with_offsets(offsets);
             cases.push(Case::new(format!("{checksum}-{offsets}"), data(20_000), options.clone()));
             let appended = Case::new(format!("appended-{checksum}-{offsets}"), data(10_000), options);
             cases.push(appended.append(data(500)).append(data(30_000)));
         }
         for level in [0, 6] {
-            let how = MetadataOptions::new().checksum(checksum).level(level).room(2000);
+            let how = MetadataOptions::new().with_checksum(checksum).with_level(level).with_room(2000);
             let metadata =
                 json!({"gr\u{f6}\u{df}e": "\u{2603}", "list": [1, 2.5, null, true], "text": "x".repeat(100)});
             let case = Case::new(format!("meta-{checksum}-{level}"), data(5_000), base());
@@ -81,9 +81,9 @@ fn cases() -> Vec<Case> {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]] {
             for level in [0, 1, 5, 9] {
-                let chunk = Options::new(8).codec(codec).filters(filters.clone()).level(level);
+                let chunk = Options::new(8).with_codec(codec).with_filters(filters.clone()).with_level(level);
                 let name = format!("{codec}-{}-{level}", filters.first().map_or("none".to_owned(), Filter::to_string));
-                cases.push(Case::new(name, data(100_000), BloscpackOptions::new(chunk).chunk_size(40_000)));
+                cases.push(Case::new(name, data(100_000), BloscpackOptions::new(chunk).with_chunk_size(40_000)));
             }
         }
     }
@@ -94,11 +94,11 @@ fn cases() -> Vec<Case> {
         cases.push(Case::new(format!("length-{nbytes}-1M"), data(nbytes), large));
     }
     for typesize in [1, 3, 16, 255] {
-        let options = BloscpackOptions::new(Options::new(typesize)).chunk_size(5000);
+        let options = BloscpackOptions::new(Options::new(typesize)).with_chunk_size(5000);
         cases.push(Case::new(format!("typesize-{typesize}"), data(30_000), options));
     }
     for room in [0, 1, 1000] {
-        cases.push(Case::new(format!("room-{room}"), data(20_000), base().room(room)));
+        cases.push(Case::new(format!("room-{room}"), data(20_000), base().with_room(room)));
     }
     cases
 }
@@ -117,7 +117,7 @@ pub(crate) fn write(directory: &str) -> usize {
 fn write_reader_of_unknown_length(directory: &Path) -> Value {
     let plain = data(50_000);
     let path = directory.join("unknown-length.blp");
-    let options = BloscpackOptions::new(Options::new(8)).chunk_size(1000);
+    let options = BloscpackOptions::new(Options::new(8)).with_chunk_size(1000);
     bloscpack::pack_to_file(&plain[..], &path, &options).expect("it can be packed");
     json!({"file": "unknown-length.blp", "sha256": sha256_hex(&plain), "nbytes": plain.len(), "metadata": null})
 }
@@ -148,7 +148,7 @@ pub(crate) fn convert_npy(directory: &str) -> usize {
 }
 
 fn convert(npy: &Path) {
-    let options = BloscpackOptions::new(Options::new(1)).chunk_size(4096);
+    let options = BloscpackOptions::new(Options::new(1)).with_chunk_size(4096);
     let mut storage = MemoryStorage::default();
     bloscpack::pack_npy(fs::File::open(npy).expect("it can be opened"), &mut storage, &options)
         .expect("it is an array");

@@ -100,12 +100,12 @@ fn blosc2(rng: &mut Rng) -> Case {
     let takes_dict = matches!(codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd);
     let is_lossy = matches!(filters[..], [Filter::TruncPrec(_) | Filter::IntTrunc(_), ..]);
     let options = Options::new(typesize)
-        .codec(codec)
-        .level(any_level(rng))
-        .filters(filters)
-        .split(pick(rng, &SPLIT_MODES))
-        .blocksize(pick(rng, &BLOCKSIZES))
-        .dict(takes_dict && rng.below(4) == 0);
+        .with_codec(codec)
+        .with_level(any_level(rng))
+        .with_filters(filters)
+        .with_split(pick(rng, &SPLIT_MODES))
+        .with_blocksize(pick(rng, &BLOCKSIZES))
+        .with_dict(takes_dict && rng.below(4) == 0);
     let mut case = case("blosc2", &options, &any_data(rng, nbytes, typesize));
     if is_lossy {
         case.plain = blosc_oxide::decompress(&case.chunk).expect("we read what we wrote");
@@ -117,12 +117,12 @@ fn blosc1(rng: &mut Rng) -> Case {
     let (typesize, nbytes) = (pick(rng, &TYPESIZES), any_size(rng));
     let filters = [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]];
     let options = Options::new(typesize)
-        .format(Format::Blosc1)
-        .codec(pick(rng, &BLOSC1_CODECS))
-        .level(any_level(rng))
-        .filters(filters[rng.below(3)].clone())
-        .split(pick(rng, &SPLIT_MODES))
-        .blocksize(pick(rng, &BLOCKSIZES));
+        .with_format(Format::Blosc1)
+        .with_codec(pick(rng, &BLOSC1_CODECS))
+        .with_level(any_level(rng))
+        .with_filters(filters[rng.below(3)].clone())
+        .with_split(pick(rng, &SPLIT_MODES))
+        .with_blocksize(pick(rng, &BLOCKSIZES));
     case("blosc1", &options, &any_data(rng, nbytes, typesize))
 }
 
@@ -137,10 +137,10 @@ fn vlblocks(rng: &mut Rng) -> Case {
     let takes_dict = matches!(codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd);
     let filters = [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]];
     let options = Options::new(typesize)
-        .codec(codec)
-        .level(1 + rng.byte() % 9)
-        .filters(filters[rng.below(3)].clone())
-        .dict(takes_dict && rng.below(2) == 0);
+        .with_codec(codec)
+        .with_level(1 + rng.byte() % 9)
+        .with_filters(filters[rng.below(3)].clone())
+        .with_dict(takes_dict && rng.below(2) == 0);
     let blocks: Vec<Vec<u8>> = (0..1 + rng.below(40))
         .map(|_| {
             let nbytes = 1 + rng.below(3000);

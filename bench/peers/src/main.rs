@@ -76,7 +76,7 @@ fn print_line(effort: Effort, sets: &[DataSet], codec: Codec, filter: Option<Fil
 
 fn measure(effort: Effort, data: &DataSet, case: Case) -> Measured {
     let options =
-        Options::new(case.typesize).codec(case.codec).level(LEVEL).filters(case.filter).threads(Threads::serial());
+        Options::new(case.typesize).with_codec(case.codec).with_level(LEVEL).with_filters(case.filter).with_threads(Threads::serial());
     let mut compressor = Compressor::new(options).expect("good options");
     let mut decompressor = Decompressor::new().with_threads(Threads::serial());
     let mut peer = Peer::new(case);

@@ -74,7 +74,7 @@ fn tables(commits: &Commits, peer: &Peer, scratch: &Path) -> Result<String, Stri
 }
 
 fn options(checksums: bool) -> FrameOptions {
-    FrameOptions::new(chunk_options()).durability(Durability::None).checksums(checksums)
+    FrameOptions::new(chunk_options()).with_durability(Durability::None).with_checksums(checksums)
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

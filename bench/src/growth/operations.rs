@@ -43,11 +43,11 @@ pub(crate) const OPERATIONS: [Operation; 7] = [
 ];
 
 pub(super) fn chunk_options() -> Options {
-    Options::new(TYPESIZE).codec(Codec::Lz4).threads(Threads::serial())
+    Options::new(TYPESIZE).with_codec(Codec::Lz4).with_threads(Threads::serial())
 }
 
 fn options() -> FrameOptions {
-    FrameOptions::new(chunk_options()).durability(Durability::None)
+    FrameOptions::new(chunk_options()).with_durability(Durability::None)
 }
 
 /// Chunks of different lengths, over and over: an index of chunks that are all alike would compress to nothing.

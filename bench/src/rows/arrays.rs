@@ -88,10 +88,12 @@ pub(crate) struct Case {
 impl Case {
     fn options(self) -> ArrayOptions {
         let threads = Threads::at_most(usize::try_from(self.threads).unwrap_or(1));
-        let options = Options::new(self.set.typesize).codec(self.codec).level(self.level).threads(threads);
-        let options = ArrayOptions::new(&self.set.shape, options.filters([Filter::Shuffle])).dtype(self.set.dtype);
+        let options =
+            Options::new(self.set.typesize).with_codec(self.codec).with_level(self.level).with_threads(threads);
+        let options =
+            ArrayOptions::new(&self.set.shape, options.with_filters([Filter::Shuffle])).with_dtype(self.set.dtype);
         if self.is_peers_cut {
-            return options.chunks(&self.set.peers_chunks).blocks(&self.set.peers_blocks);
+            return options.with_chunks(&self.set.peers_chunks).with_blocks(&self.set.peers_blocks);
         }
         options
     }

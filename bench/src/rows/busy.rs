@@ -52,9 +52,12 @@ fn compress(
     buffers: &[Aligned],
     sample: std::time::Duration,
 ) -> Samples<3> {
-    let options = Options::new(data.typesize).codec(codec(case.codec)).level(case.level).filters(filter(case.filter));
+    let options = Options::new(data.typesize)
+        .with_codec(codec(case.codec))
+        .with_level(case.level)
+        .with_filters(filter(case.filter));
     let [mut ours, mut alone] = THREADS.map(|threads| {
-        let options = options.clone().threads(Threads::at_most(threads));
+        let options = options.clone().with_threads(Threads::at_most(threads));
         let mut compressor = Compressor::new(options).expect("good options");
         let mut out = Aligned::new(data.chunk_len(case.len) + 32, 1088);
         move || {

@@ -68,11 +68,11 @@ fn areas(format: Format) -> [&'static str; 2] {
 impl Contest<'_> {
     fn options(&self) -> Options {
         Options::new(self.data.typesize)
-            .codec(codec(self.case.codec))
-            .level(self.case.level)
-            .filters(filter(self.case.filter))
-            .format(self.format)
-            .threads(self.threads())
+            .with_codec(codec(self.case.codec))
+            .with_level(self.case.level)
+            .with_filters(filter(self.case.filter))
+            .with_format(self.format)
+            .with_threads(self.threads())
     }
 
     fn threads(&self) -> Threads {

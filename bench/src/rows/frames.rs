@@ -67,11 +67,11 @@ struct Frames {
 }
 
 fn chunk_options(typesize: usize) -> Options {
-    Options::new(typesize).codec(Codec::Lz4).level(LEVEL).threads(Threads::serial())
+    Options::new(typesize).with_codec(Codec::Lz4).with_level(LEVEL).with_threads(Threads::serial())
 }
 
 fn frame_options(typesize: usize) -> FrameOptions {
-    FrameOptions::new(chunk_options(typesize)).durability(Durability::None)
+    FrameOptions::new(chunk_options(typesize)).with_durability(Durability::None)
 }
 
 fn params(typesize: usize) -> Params {
@@ -89,7 +89,7 @@ impl Frames {
     }
 
     fn write(&self, path: &Path, checksums: bool) {
-        let options = frame_options(self.data.typesize).checksums(checksums);
+        let options = frame_options(self.data.typesize).with_checksums(checksums);
         let mut frame = Frame::create(path, options).expect("a new frame");
         let chunk = self.chunk();
         (0..self.nchunks).for_each(|_| frame.append_chunk(&chunk).expect("a good chunk"));

@@ -49,7 +49,7 @@ pub(crate) fn open(path: &Path, global: &Global) -> Outcome<Frame> {
     let mut options = Opening::new(global).frame_options();
     // The file is left by programs that lock the frame; where there is none, nobody does.
     if lock_file(path).exists() {
-        options = options.locking(true).lock_timeout(PATIENCE);
+        options = options.with_locking(true).with_lock_timeout(PATIENCE);
     }
     let mut frame = Frame::open_writable_with(path, options)?;
     frame.lock()?;

@@ -50,7 +50,7 @@ impl Global {
     /// What a declared size may make us allocate: a quarter of the memory, because a chunk can be there as data, as it is
     /// stored, and before and after a filter in blocks that are as long.
     pub(crate) fn limits(&self) -> Limits {
-        Limits::new().max_allocation(self.max_part())
+        Limits::new().with_max_allocation(self.max_part())
     }
 
     fn max_part(&self) -> usize {

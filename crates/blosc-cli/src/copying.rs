@@ -115,7 +115,7 @@ fn frame_options(of: &SuperChunk, recipe: &Recipe) -> FrameOptions {
         *(if run.special.is_some() { &mut special } else { &mut stored }) += run.chunks.len();
     }
     let options = sink::frame_options(recipe).with_chunks(of.options().clone());
-    if special > MANY && special > stored { options.checksums(false) } else { options }
+    if special > MANY && special > stored { options.with_checksums(false) } else { options }
 }
 
 fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
@@ -129,7 +129,7 @@ fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
 fn copy_array(array: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
     let options = frame_options(array, recipe);
     let own = array.metalayers().iter().filter(|(name, _)| ARRAY_LAYERS.contains(name));
-    let options = own.fold(options, |options, (name, content)| options.metalayer(name, content));
+    let options = own.fold(options, |options, (name, content)| options.with_metalayer(name, content));
     sink::build(path, options, recipe, |sc| {
         sc.append_all(array)?;
         sink::add_vllayers(sc, &recipe.metadata, recipe.metadata.array().is_none())
@@ -138,7 +138,10 @@ fn copy_array(array: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
 
 fn wrap_chunk(chunk: &ChunkFile, recipe: &Recipe, path: &Path) -> Outcome {
     let header = &chunk.header;
-    let options = Options::new(header.typesize()).codec(header.codec()).level(recipe.level).pipeline(header.pipeline());
+    let options = Options::new(header.typesize())
+        .with_codec(header.codec())
+        .with_level(recipe.level)
+        .with_pipeline(header.pipeline());
     sink::build(path, sink::frame_options(recipe).with_chunks(options), recipe, |sc| {
         sc.append_chunk(&chunk.bytes)?;
         sink::add_vllayers(sc, &recipe.metadata, true)

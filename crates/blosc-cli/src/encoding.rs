@@ -386,14 +386,14 @@ impl Encoding {
         let family =
             if matches!(format, FileFormat::Blosc1 | FileFormat::Blp) { Format::Blosc1 } else { Format::Blosc2 };
         Options::new(typesize)
-            .codec(codec)
-            .level(level)
-            .filters(filters.iter().copied())
-            .split(split)
-            .blocksize(self.block_size.or(hints.block_size).filter(|_| format != FileFormat::B2nd))
-            .dict(self.dict)
-            .format(family)
-            .threads(threads.clone())
+            .with_codec(codec)
+            .with_level(level)
+            .with_filters(filters.iter().copied())
+            .with_split(split)
+            .with_blocksize(self.block_size.or(hints.block_size).filter(|_| format != FileFormat::B2nd))
+            .with_dict(self.dict)
+            .with_format(family)
+            .with_threads(threads.clone())
     }
 
     fn checksum(&self, format: FileFormat, hints: &Hints) -> Outcome<(Option<Checksum>, bool)> {
@@ -458,7 +458,7 @@ fn fits(filters: &[Filter], format: FileFormat, typesize: usize) -> bool {
 pub(crate) fn best_typesize(sample: &[u8]) -> usize {
     let sample = &sample[..sample.len().min(SAMPLE)];
     let cbytes = |typesize: usize| {
-        let options = Options::new(typesize).codec(Codec::Lz4).level(1).threads(Threads::serial());
+        let options = Options::new(typesize).with_codec(Codec::Lz4).with_level(1).with_threads(Threads::serial());
         Compressor::new(options)
             .and_then(|mut compressor| compressor.compress(sample))
             .map_or(usize::MAX, |chunk| chunk.len())

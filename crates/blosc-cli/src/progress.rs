@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn options() -> FrameOptions {
-        FrameOptions::new(Options::new(1).threads(Threads::serial()))
+        FrameOptions::new(Options::new(1).with_threads(Threads::serial()))
     }
 
     fn counting() -> Progress {

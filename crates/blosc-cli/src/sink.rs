@@ -50,11 +50,15 @@ pub(crate) fn stream(recipe: &Recipe, data: Data, out: impl Write) -> Outcome {
 pub(crate) fn frame_options(recipe: &Recipe) -> FrameOptions {
     let layout = if recipe.format == FileFormat::Sframe { FrameLayout::Sparse } else { FrameLayout::Contiguous };
     let options = FrameOptions::new(recipe.options.clone());
-    options.layout(layout).durability(Durability::None).checksums(recipe.has_xxh3).limits(recipe.limits)
+    options
+        .with_layout(layout)
+        .with_durability(Durability::None)
+        .with_checksums(recipe.has_xxh3)
+        .with_limits(recipe.limits)
 }
 
 fn with_layers(options: FrameOptions, metadata: &Metadata) -> FrameOptions {
-    metadata.layers.iter().fold(options, |options, (name, content)| options.metalayer(name, content.as_slice()))
+    metadata.layers.iter().fold(options, |options, (name, content)| options.with_metalayer(name, content.as_slice()))
 }
 
 /// Makes a frame with the metalayers of `recipe` and what `fill` puts into it.
@@ -88,18 +92,18 @@ pub(crate) fn add_vllayers(sc: &mut SuperChunk, metadata: &Metadata, has_json: b
 /// How an array of this shape is made.
 pub(crate) fn array_options(recipe: &Recipe, shape: &[u64], frame: FrameOptions) -> ArrayOptions {
     let order = recipe.array.as_ref().map(NumpyArray::order).unwrap_or_default();
-    let mut options = ArrayOptions::new(shape, recipe.options.clone()).frame(frame).order(order);
+    let mut options = ArrayOptions::new(shape, recipe.options.clone()).with_frame(frame).with_order(order);
     if let Some(chunks) = &recipe.chunks {
-        options = options.chunks(chunks);
+        options = options.with_chunks(chunks);
     }
     if let Some(blocks) = &recipe.blocks {
-        options = options.blocks(blocks);
+        options = options.with_blocks(blocks);
     }
     if let Some(nbytes) = recipe.array_chunk_size {
-        options = options.chunk_nbytes(nbytes);
+        options = options.with_chunk_nbytes(nbytes);
     }
     if let Some(nbytes) = recipe.array_block_size {
-        options = options.block_nbytes(nbytes);
+        options = options.with_block_nbytes(nbytes);
     }
     options
 }
@@ -168,15 +172,16 @@ fn described_array(recipe: &Recipe) -> Outcome<NumpyArray> {
 
 /// How a Bloscpack file is written.
 pub(crate) fn bloscpack_options(recipe: &Recipe) -> BloscpackOptions {
-    let mut options = BloscpackOptions::new(recipe.options.clone()).chunk_size(recipe.chunk_size).nbytes(recipe.nbytes);
+    let mut options =
+        BloscpackOptions::new(recipe.options.clone()).with_chunk_size(recipe.chunk_size).with_nbytes(recipe.nbytes);
     if let Some(version) = recipe.version {
-        options = options.version(version);
+        options = options.with_version(version);
     }
     if let Some(checksum) = recipe.checksum {
-        options = options.checksum(checksum);
+        options = options.with_checksum(checksum);
     }
     if let Some(json) = recipe.blp_metadata() {
-        options = options.metadata(json);
+        options = options.with_metadata(json);
     }
     options
 }
@@ -204,15 +209,15 @@ fn write_chunk(recipe: &Recipe, data: Stream, path: &Path) -> Outcome {
 
 fn write_packed(recipe: &Recipe, mut data: Stream, path: &Path) -> Outcome {
     let mut options = PackedOptions::new(recipe.typesize)
-        .codec(recipe.codec)
-        .level(recipe.level)
-        .filters(recipe.filters.iter().copied())
-        .threads(recipe.threads.clone());
+        .with_codec(recipe.codec)
+        .with_level(recipe.level)
+        .with_filters(recipe.filters.iter().copied())
+        .with_threads(recipe.threads.clone());
     if let Some(json) = &recipe.metadata.json {
-        options = options.special(PackedSpecial::Metadata, json.as_bytes());
+        options = options.with_special(PackedSpecial::Metadata, json.as_bytes());
     }
     if let Some((_, content)) = recipe.metadata.vllayers.iter().find(|(name, _)| name == USER_LAYER) {
-        options = options.special(PackedSpecial::UserData, content.as_slice());
+        options = options.with_special(PackedSpecial::UserData, content.as_slice());
     }
     let storage = FileStorage::create_new(path)?;
     let mut writer = PackedWriter::create_in(storage, options)?.with_durability(Durability::None);

@@ -144,7 +144,7 @@ impl Opening {
                 Source::Packed(packed.with_threads(self.threads.clone()))
             }
             Container::Bloscpack => {
-                let options = ReadOptions::new().limits(self.limits).threads(self.threads.clone());
+                let options = ReadOptions::new().with_limits(self.limits).with_threads(self.threads.clone());
                 if !self.is_part {
                     behind::check_bloscpack(&*bytes, options.clone())?;
                 }
@@ -177,8 +177,8 @@ impl Opening {
 
     /// How frames are opened.
     pub(crate) fn frame_options(&self) -> FrameOptions {
-        let options = FrameOptions::new(Options::new(1).threads(self.threads.clone()));
-        options.limits(self.limits).bitshuffle(self.bitshuffle)
+        let options = FrameOptions::new(Options::new(1).with_threads(self.threads.clone()));
+        options.with_limits(self.limits).with_bitshuffle(self.bitshuffle)
     }
 
     fn part(&self, bytes: Bytes) -> Bytes {

@@ -167,7 +167,7 @@ fn one_damaged_header_is_named_and_all_else_is_read() {
     let scratch = Scratch::new();
     let buffers: Vec<Vec<u8>> = (1..=5).map(|size| ramp(size * 100)).collect();
     for (name, layout) in [("data.b2frame", FrameLayout::Contiguous), ("data.sframe", FrameLayout::Sparse)] {
-        let options = FrameOptions::new(Options::new(4)).layout(layout).durability(Durability::None);
+        let options = FrameOptions::new(Options::new(4)).with_layout(layout).with_durability(Durability::None);
         let mut frame = Frame::create(scratch.join(name), options).unwrap();
         buffers.iter().for_each(|buffer| frame.append(buffer).unwrap());
         frame.commit().unwrap();

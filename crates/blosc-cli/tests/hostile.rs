@@ -76,12 +76,12 @@ fn within_limits(scratch: &Scratch, arguments: &[&str], code: i32) -> String {
 }
 
 fn options() -> FrameOptions {
-    FrameOptions::new(Options::new(1)).checksums(false).durability(Durability::None)
+    FrameOptions::new(Options::new(1)).with_checksums(false).with_durability(Durability::None)
 }
 
 /// A frame with a hundred million chunks of a gigabyte, all of them zeros and none of them stored.
 fn special_chunks(path: &Path, layout: FrameLayout) {
-    let mut frame = Frame::create(path, options().layout(layout)).unwrap();
+    let mut frame = Frame::create(path, options().with_layout(layout)).unwrap();
     frame.fill(Special::Zeros, CHUNKS as u64 * GIB as u64, GIB).unwrap();
     frame.commit().unwrap();
 }
@@ -191,8 +191,9 @@ fn an_array_of_a_hundred_million_chunks_is_counted_too() {
     let scratch = Scratch::new();
     let path = scratch.join("array.b2nd");
     let length = CHUNKS as u64 * 1000;
-    let array = ArrayOptions::new(&[length], Options::new(1)).chunks(&[1000]).blocks(&[1000]).dtype("|u1");
-    let array = array.frame(options().limits(Limits::new().max_allocation(usize::MAX)));
+    let array =
+        ArrayOptions::new(&[length], Options::new(1)).with_chunks(&[1000]).with_blocks(&[1000]).with_dtype("|u1");
+    let array = array.with_frame(options().with_limits(Limits::new().with_max_allocation(usize::MAX)));
     drop(NdArray::create(&path, &array, &Fill::Zeros).unwrap());
     look(&scratch, "array.b2nd");
     assert_eq!(within_limits(&scratch, &["d", "array.b2nd", "-", "--slice", "99999999990:"], 0), "\0".repeat(10));
@@ -308,7 +309,7 @@ fn msgpack_that_becomes_large_in_memory_is_refused() {
     for (name, layer) in [("tensor.b2frame", "__pack_tensor__"), ("store.b2e", "estore_metadata")] {
         let mut frame = options();
         if layer == "estore_metadata" {
-            frame = frame.metalayer("b2embed", [0xc3]);
+            frame = frame.with_metalayer("b2embed", [0xc3]);
         }
         let mut frame = Frame::create(scratch.join(name), frame).unwrap();
         frame.append(b"data").unwrap();

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} bytes in items of {typesize}, level {LEVEL}, default filter (shuffle)", data.len());
     println!("{:<8} {:>12} {:>8} {:>15} {:>17}", "codec", "bytes", "ratio", "compress MB/s", "decompress MB/s");
     for codec in CODECS.into_iter().filter(|codec| codec.is_built_in()) {
-        let options = Options::new(typesize).codec(codec).level(LEVEL);
+        let options = Options::new(typesize).with_codec(codec).with_level(LEVEL);
         let result = round_trip(&data, options)?;
         println!(
             "{:<8} {:>12} {:>8.2} {:>15.0} {:>17.0}",

@@ -109,6 +109,28 @@ impl From<std::io::Error> for Error {
     }
 }
 
+impl From<ErrorKind> for std::io::ErrorKind {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::InvalidArgument => Self::InvalidInput,
+            ErrorKind::Corrupt | ErrorKind::ChecksumMismatch => Self::InvalidData,
+            ErrorKind::Truncated => Self::UnexpectedEof,
+            ErrorKind::Unsupported => Self::Unsupported,
+            ErrorKind::Locked => Self::WouldBlock,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl From<Error> for std::io::Error {
+    /// The error of the operating system keeps its kind; the whole error is its source.
+    fn from(error: Error) -> Self {
+        let source = error.0.source.as_deref().and_then(|source| source.downcast_ref::<Self>());
+        let kind = source.map_or_else(|| error.kind().into(), Self::kind);
+        Self::new(kind, error)
+    }
+}
+
 /// Makes an [`Error`] of a kind from a format string.
 macro_rules! error {
     ($kind:ident, $($message:tt)+) => {
@@ -140,6 +162,14 @@ mod tests {
         let error = error!(Corrupt, "block {} is bad", 3).within("chunk 7");
         assert_eq!(error.to_string(), "chunk 7: block 3 is bad");
         assert_eq!(format!("{error:?}"), "Corrupt: chunk 7: block 3 is bad");
+    }
+
+    #[test]
+    fn an_io_error_made_of_an_error_keeps_its_kind() {
+        let missing = Error::from(std::io::Error::from(std::io::ErrorKind::NotFound));
+        assert_eq!(std::io::Error::from(missing).kind(), std::io::ErrorKind::NotFound);
+        let corrupt = std::io::Error::from(error!(Corrupt, "block 3 is bad"));
+        assert_eq!((corrupt.kind(), corrupt.to_string().as_str()), (std::io::ErrorKind::InvalidData, "block 3 is bad"));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! use blosc_oxide::{Codec, Options};
 //!
 //! let data: Vec<u8> = (0..250_000_u32).flat_map(u32::to_le_bytes).collect();
-//! let chunk = blosc_oxide::compress(&data, &Options::new(4).codec(Codec::Lz4).level(5))?;
+//! let chunk = blosc_oxide::compress(&data, &Options::new(4).with_codec(Codec::Lz4).with_level(5))?;
 //! assert!(chunk.len() < data.len() / 20);
 //! assert_eq!(blosc_oxide::decompress(&chunk)?, data);
 //! # Ok::<(), blosc_oxide::Error>(())
@@ -29,7 +29,7 @@
 //! ```rust
 //! use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Options};
 //!
-//! let options = Options::new(8).codec(Codec::Zstd).level(3).filters([Filter::Delta, Filter::BitShuffle]);
+//! let options = Options::new(8).with_codec(Codec::Zstd).with_level(3).with_filters([Filter::Delta, Filter::BitShuffle]);
 //! let mut compressor = Compressor::new(options)?;
 //! let mut decompressor = Decompressor::new();
 //! let mut chunk = vec![0; compressor.max_compressed_len(8000)];
@@ -48,9 +48,9 @@
 //! ```rust
 //! use blosc_oxide::{Codec, Decompressor, ErrorKind, Format, Limits, Options, compress};
 //!
-//! let options = Options::new(4).codec(Codec::Lz4).format(Format::Blosc1);
+//! let options = Options::new(4).with_codec(Codec::Lz4).with_format(Format::Blosc1);
 //! let chunk = compress(&[42; 10_000], &options)?;
-//! let mut careful = Decompressor::new().with_limits(Limits::new().max_allocation(1000));
+//! let mut careful = Decompressor::new().with_limits(Limits::new().with_max_allocation(1000));
 //! let error = careful.decompress(&chunk).unwrap_err();
 //! assert_eq!(error.kind(), ErrorKind::LimitExceeded);
 //! assert_eq!(error.to_string(), "the data of a chunk asks for 10000 bytes, the limit is 1000");
@@ -79,6 +79,7 @@ mod exec;
 mod filter;
 mod frame;
 mod isa;
+mod item;
 mod limits;
 mod ndarray;
 mod numpy;
@@ -102,8 +103,9 @@ pub use frame::{
     RepairUnknown, RepairedBy, Verification,
 };
 pub use isa::{force_instruction_set, instruction_set, instruction_sets};
+pub use item::{Item, ItemType};
 pub use limits::Limits;
-pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, Item, ItemType, MAX_DIMS, NdArray, Ordered, Pick, Place};
+pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Ordered, Pick, Place};
 pub use numpy::{ItemOrder, NumpyArray};
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
@@ -123,12 +125,43 @@ pub fn compress(data: &[u8], options: &Options) -> Result<Vec<u8>> {
     Compressor::new(options.clone())?.compress(data)
 }
 
-/// Decompresses the chunk that `chunk` starts with.
+/// Decompresses the chunk that `chunk` starts with, up to the 2 GiB that a chunk can hold.
+///
+/// The length that the chunk declares is allocated before its data are decoded. For chunks of strangers take a
+/// [`Decompressor`] with [`Limits`].
 ///
 /// # Errors
 /// As [`Chunk::parse`] and [`Chunk::decompress`].
 pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>> {
-    Decompressor::new().decompress(chunk)
+    trusting().decompress(chunk)
+}
+
+/// Compresses numbers into a chunk. Their bytes are little-endian in it, on every machine.
+///
+/// ```
+/// use blosc_oxide::{Codec, Options, compress_items, decompress_items};
+/// let chunk = compress_items(&[1.0_f32, 2.0], &Options::new(4).with_codec(Codec::Lz4))?;
+/// assert_eq!(decompress_items::<f32>(&chunk)?, [1.0, 2.0]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Compressor::compress_items`].
+pub fn compress_items<T: Item>(items: &[T], options: &Options) -> Result<Vec<u8>> {
+    Compressor::new(options.clone())?.compress_items(items)
+}
+
+/// Decompresses the numbers in the chunk that `chunk` starts with, up to the 2 GiB that a chunk can hold.
+///
+/// # Errors
+/// As [`Decompressor::decompress_items`].
+pub fn decompress_items<T: Item>(chunk: &[u8]) -> Result<Vec<T>> {
+    trusting().decompress_items(chunk)
+}
+
+/// For the caller's own data: whatever [`compress`] has taken comes back.
+fn trusting() -> Decompressor {
+    Decompressor::new().with_limits(Limits::new().with_max_allocation(MAX_NBYTES))
 }
 
 /// The examples of the README, which must work as well.

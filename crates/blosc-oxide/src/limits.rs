@@ -7,7 +7,7 @@ use crate::error::{Result, bail};
 /// ```
 /// use blosc_oxide::{Decompressor, ErrorKind, Limits};
 /// let chunk = blosc_oxide::compress(&[0; 1000], &blosc_oxide::Options::new(1))?;
-/// let mut careful = Decompressor::new().with_limits(Limits::new().max_allocation(999));
+/// let mut careful = Decompressor::new().with_limits(Limits::new().with_max_allocation(999));
 /// assert_eq!(careful.decompress(&chunk).unwrap_err().kind(), ErrorKind::LimitExceeded);
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
@@ -28,19 +28,31 @@ impl Limits {
         Self { max_allocation: 1 << 30, max_chunks: u64::MAX }
     }
 
-    /// The most bytes one allocation may have.
+    /// Sets the most bytes that one allocation may have.
     #[must_use]
-    pub const fn max_allocation(mut self, bytes: usize) -> Self {
+    pub const fn with_max_allocation(mut self, bytes: usize) -> Self {
         self.max_allocation = bytes;
         self
     }
 
-    /// The most chunks a frame, a packed super-chunk or a Bloscpack file may have. A chunk of zeros takes no room in a
+    /// Sets the most chunks that a frame, a packed super-chunk or a Bloscpack file may have. A chunk of zeros takes no room in a
     /// frame, so that a small file can have millions.
     #[must_use]
-    pub const fn max_chunks(mut self, chunks: u64) -> Self {
+    pub const fn with_max_chunks(mut self, chunks: u64) -> Self {
         self.max_chunks = chunks;
         self
+    }
+
+    /// The most bytes that one allocation may have.
+    #[must_use]
+    pub const fn max_allocation(self) -> usize {
+        self.max_allocation
+    }
+
+    /// The most chunks that a file may have.
+    #[must_use]
+    pub const fn max_chunks(self) -> u64 {
+        self.max_chunks
     }
 
     /// Refuses an allocation of `bytes` for `what` when it is above the ceiling.

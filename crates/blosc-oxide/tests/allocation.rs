@@ -32,12 +32,15 @@ fn all_options() -> Vec<(Codec, Options)> {
             vec![Filter::Delta, Filter::Shuffle, Filter::ByteDelta(4)],
             vec![Filter::TruncPrec(10), Filter::BitShuffle],
         ] {
-            let options = Options::new(4).codec(codec).filters(filters.clone()).blocksize(16 << 10);
-            all.push((codec, options.threads(Threads::serial())));
+            let options = Options::new(4).with_codec(codec).with_filters(filters.clone()).with_blocksize(16 << 10);
+            all.push((codec, options.with_threads(Threads::serial())));
         }
     }
     for codec in [Codec::BloscLz, Codec::Snappy, Codec::Zstd] {
-        all.push((codec, Options::new(4).codec(codec).format(Format::Blosc1).threads(Threads::serial())));
+        all.push((
+            codec,
+            Options::new(4).with_codec(codec).with_format(Format::Blosc1).with_threads(Threads::serial()),
+        ));
     }
     all
 }
@@ -103,9 +106,9 @@ fn a_smaller_buffer_after_a_larger_one_allocates_nothing() {
 
 #[test]
 fn growing_along_the_first_axis_costs_the_new_chunks_only() {
-    let frame = FrameOptions::new(Options::new(1)).checksums(false);
-    let options = ArrayOptions::new(&[300_000, 4], Options::new(1).threads(Threads::serial()));
-    let options = options.chunks(&[1, 4]).blocks(&[1, 4]).frame(frame);
+    let frame = FrameOptions::new(Options::new(1)).with_checksums(false);
+    let options = ArrayOptions::new(&[300_000, 4], Options::new(1).with_threads(Threads::serial()));
+    let options = options.with_chunks(&[1, 4]).with_blocks(&[1, 4]).with_frame(frame);
     for place in [Place::Memory, Place::storage(MemoryStorage::default())] {
         let mut array = NdArray::create(place, &options, &Fill::Zeros).unwrap();
         // The first time lists get room to grow.

@@ -20,7 +20,7 @@ fn data(items: usize) -> Vec<u8> {
 }
 
 fn options() -> Options {
-    Options::new(TYPESIZE).codec(Codec::Lz4).filters([Filter::BitShuffle]).blocksize(BLOCKSIZE)
+    Options::new(TYPESIZE).with_codec(Codec::Lz4).with_filters([Filter::BitShuffle]).with_blocksize(BLOCKSIZE)
 }
 
 /// Bit `k` of byte `j` of item `i` is bit `i % 8` of byte `i / 8` of row `8 * j + k`, written down as it is defined.
@@ -101,7 +101,10 @@ fn packed_super_chunks_are_right_for_the_release_they_are_written_for() {
         SIZES.into_iter().flat_map(|items| [(items, PackedRelease::Alpha2), (items, PackedRelease::Alpha4)])
     {
         let data = data(items);
-        let options = PackedOptions::new(TYPESIZE).codec(Codec::Lz4).filters([Filter::BitShuffle]).release(release);
+        let options = PackedOptions::new(TYPESIZE)
+            .with_codec(Codec::Lz4)
+            .with_filters([Filter::BitShuffle])
+            .with_release(release);
         let bytes = options.pack([&data]).unwrap();
         let packed = PackedSuperChunk::open_in(&bytes[..]).unwrap();
         assert_eq!(read_by(&packed.chunk(0).unwrap(), BitshuffleRule::Old), data, "{items} items for {release:?}");

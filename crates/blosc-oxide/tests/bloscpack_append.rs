@@ -17,7 +17,7 @@ fn data(nbytes: usize, seed: u64) -> Vec<u8> {
 }
 
 fn options() -> BloscpackOptions {
-    BloscpackOptions::new(Options::new(8)).chunk_size(4096)
+    BloscpackOptions::new(Options::new(8)).with_chunk_size(4096)
 }
 
 fn packed(data: &[u8], options: &BloscpackOptions) -> MemoryStorage {
@@ -68,10 +68,10 @@ fn any_length_is_appended_to_any_length() {
 #[test]
 fn appending_is_the_same_as_writing_at_once() {
     let (old, new) = (data(10_000, 1), data(20_000, 2));
-    let mut storage = packed(&old, &options().room(20));
+    let mut storage = packed(&old, &options().with_room(20));
     append(&mut storage, &new);
     // 3 chunks and 20, of which 5 are taken; the file written at once gets as many.
-    let at_once = packed(&[old, new].concat(), &options().room(15));
+    let at_once = packed(&[old, new].concat(), &options().with_room(15));
     assert!(storage == at_once);
 }
 
@@ -85,8 +85,8 @@ fn every_version_checksum_and_kind_of_file_is_appended_to() {
                 continue;
             }
             let label = format!("version {version}, {checksum}");
-            let options = options().version(version).checksum(checksum);
-            let mut without_offsets = packed(&old, &options.clone().offsets(false));
+            let options = options().with_version(version).with_checksum(checksum);
+            let mut without_offsets = packed(&old, &options.clone().with_offsets(false));
             append(&mut without_offsets, &new);
             check(&without_offsets, &expected, &format!("{label}, no offsets"));
             let mut stream = streamed(&old, &options);
@@ -105,11 +105,11 @@ fn every_version_checksum_and_kind_of_file_is_appended_to() {
 #[test]
 fn many_appends_with_other_codecs_add_up() {
     let mut expected = data(5_000, 1);
-    let mut storage = packed(&expected, &options().room(50).checksum(Checksum::Sha256));
+    let mut storage = packed(&expected, &options().with_room(50).with_checksum(Checksum::Sha256));
     let codecs = [Codec::Lz4, Codec::Zstd, Codec::Zlib, Codec::Lz4Hc, Codec::BloscLz, Codec::Snappy];
     for (round, codec) in codecs.into_iter().cycle().take(18).enumerate() {
         let new = data(1 + 531 * round, round as u64);
-        let how = AppendOptions::new().chunk(Options::new(4).codec(codec).level(9));
+        let how = AppendOptions::new().with_chunk(Options::new(4).with_codec(codec).with_level(9));
         bloscpack::append(&mut storage, &new[..], &how).unwrap();
         expected.extend(new);
         check(&storage, &expected, &format!("round {round}"));
@@ -120,9 +120,9 @@ fn many_appends_with_other_codecs_add_up() {
 fn a_last_chunk_that_shrinks_leaves_nothing_behind() {
     // Stored as it is at first, compressed well when it is filled up: the file gets shorter.
     let old = vec![7; 10_000];
-    let mut storage = packed(&old, &BloscpackOptions::new(Options::new(8).level(0)).chunk_size(16_384));
+    let mut storage = packed(&old, &BloscpackOptions::new(Options::new(8).with_level(0)).with_chunk_size(16_384));
     let before = storage.as_bytes().len();
-    let how = AppendOptions::new().chunk(Options::new(8).codec(Codec::Zstd).level(9));
+    let how = AppendOptions::new().with_chunk(Options::new(8).with_codec(Codec::Zstd).with_level(9));
     for added in [vec![7; 1], vec![7; 100_000]] {
         let mut storage = storage.clone();
         bloscpack::append(&mut storage, &added[..], &how).unwrap();
@@ -135,8 +135,8 @@ fn a_last_chunk_that_shrinks_leaves_nothing_behind() {
 
 #[test]
 fn new_chunks_are_compressed_as_the_last_one_is() {
-    let chunk = Options::new(4).codec(Codec::Zstd).filters([blosc_oxide::Filter::BitShuffle]);
-    let mut storage = packed(&data(10_000, 1), &BloscpackOptions::new(chunk).chunk_size(4096));
+    let chunk = Options::new(4).with_codec(Codec::Zstd).with_filters([blosc_oxide::Filter::BitShuffle]);
+    let mut storage = packed(&data(10_000, 1), &BloscpackOptions::new(chunk).with_chunk_size(4096));
     append(&mut storage, &data(10_000, 2));
     let file = Bloscpack::from_storage(storage).unwrap();
     let (first, last) = (file.chunk_header(0).unwrap(), file.chunk_header(4).unwrap());
@@ -147,7 +147,7 @@ fn new_chunks_are_compressed_as_the_last_one_is() {
 fn without_room_the_error_says_how_much_still_fits() {
     let old = data(10_000, 1);
     for (room, added, fits) in [(0, 2288, true), (0, 2289, false), (2, 2288 + 8192, true), (2, 2289 + 8192, false)] {
-        let mut storage = packed(&old, &options().room(room));
+        let mut storage = packed(&old, &options().with_room(room));
         let before = storage.clone();
         let new = data(added, 2);
         let result = bloscpack::append(&mut storage, &new[..], &AppendOptions::new());
@@ -174,14 +174,14 @@ fn without_room_the_file_can_be_written_anew() {
     for version in [Version::V2, Version::V3] {
         for added in [3_000, 50_000] {
             let metadata = if version == Version::V3 { Some("{\"kept\":true}") } else { None };
-            let mut options = options().version(version).checksum(Checksum::Md5);
+            let mut options = options().with_version(version).with_checksum(Checksum::Md5);
             if let Some(metadata) = metadata {
-                options = options.metadata(metadata).room(0);
+                options = options.with_metadata(metadata).with_room(0);
             }
             let mut storage = packed(&old, &options);
             let before = storage.clone();
             let mut spare = MemoryStorage::new(vec![1; 100_000]);
-            let how = AppendOptions::new().room(3);
+            let how = AppendOptions::new().with_room(3);
             let (summary, is_rewritten) =
                 bloscpack::append_or_rewrite(&mut storage, &mut spare, &new[..added], &how).unwrap();
             assert!(is_rewritten);
@@ -200,7 +200,7 @@ fn a_file_on_disk_is_written_anew_in_its_place() {
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("data.blp");
     let (old, new) = (data(10_000, 1), data(50_000, 2));
-    bloscpack::pack_to_file(&old[..], &path, &options().nbytes(10_000).room(0)).unwrap();
+    bloscpack::pack_to_file(&old[..], &path, &options().with_nbytes(10_000).with_room(0)).unwrap();
     let refused = bloscpack::append_to_file(&path, &new[..], &AppendOptions::new()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidArgument);
     let other = std::fs::File::open(&path).unwrap();
@@ -208,11 +208,11 @@ fn a_file_on_disk_is_written_anew_in_its_place() {
     let locked = bloscpack::append_to_file(&path, &new[..], &AppendOptions::new()).unwrap_err();
     assert_eq!(locked.kind(), ErrorKind::Locked);
     drop(other);
-    bloscpack::append_to_file(&path, &new[..], &AppendOptions::new().rewrite(true)).unwrap();
+    bloscpack::append_to_file(&path, &new[..], &AppendOptions::new().with_rewrite(true)).unwrap();
     let file = Bloscpack::open(&path).unwrap();
     assert_eq!(file.read_range(0..60_000).unwrap(), [old, new].concat());
     assert_eq!(file.header().max_app_chunks(), 40);
-    bloscpack::append_to_file(&path, &[1; 100][..], &AppendOptions::new().rewrite(true)).unwrap();
+    bloscpack::append_to_file(&path, &[1; 100][..], &AppendOptions::new().with_rewrite(true)).unwrap();
     let names: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["data.blp"], "nothing is left beside it");
     std::fs::remove_dir_all(&directory).unwrap();
@@ -221,17 +221,17 @@ fn a_file_on_disk_is_written_anew_in_its_place() {
 #[test]
 fn metadata_changes_with_the_data() {
     let (old, new) = (data(10_000, 1), data(5_000, 2));
-    let mut storage = packed(&old, &options().metadata("{\"n\":10000,\"note\":\"long enough\"}"));
-    let how = AppendOptions::new().metadata("{\"n\":15000}");
+    let mut storage = packed(&old, &options().with_metadata("{\"n\":10000,\"note\":\"long enough\"}"));
+    let how = AppendOptions::new().with_metadata("{\"n\":15000}");
     bloscpack::append(&mut storage, &new[..], &how).unwrap();
     let file = check(&storage, &[old.clone(), new].concat(), "with metadata");
     assert_eq!(file.metadata().unwrap().text(), "{\"n\":15000}");
-    bloscpack::append(&mut storage, &[][..], &AppendOptions::new().metadata("[]")).unwrap();
+    bloscpack::append(&mut storage, &[][..], &AppendOptions::new().with_metadata("[]")).unwrap();
     assert_eq!(Bloscpack::from_storage(storage.clone()).unwrap().metadata().unwrap().text(), "[]");
     // What does not fit is refused before anything is appended.
     let before = storage.clone();
     let noise: Vec<String> = (0..200_u64).map(|i| (i * i * 7919 % 10_007).to_string()).collect();
-    let how = AppendOptions::new().metadata(format!("[{}]", noise.join(",")));
+    let how = AppendOptions::new().with_metadata(format!("[{}]", noise.join(",")));
     assert!(bloscpack::append(&mut storage, &[1][..], &how).is_err());
     assert!(storage == before);
 }
@@ -286,11 +286,11 @@ fn damage_in_the_last_chunk_is_found_before_it_is_overwritten() {
 #[test]
 fn a_chunk_size_that_cannot_be_is_refused() {
     let mut storage = packed(&data(10_000, 1), &options());
-    let how = AppendOptions::new().chunk_size(1 << 20);
+    let how = AppendOptions::new().with_chunk_size(1 << 20);
     let error = bloscpack::append(&mut storage, &[1; 10][..], &how).unwrap_err();
     assert_eq!(error.to_string(), "the chunks of the file have 4096 bytes, new ones cannot have 1048576");
-    let mut storage = packed(&data(1_000, 1), &options().room(50));
-    bloscpack::append(&mut storage, &data(9_000, 2)[..], &AppendOptions::new().chunk_size(512)).unwrap();
+    let mut storage = packed(&data(1_000, 1), &options().with_room(50));
+    bloscpack::append(&mut storage, &data(9_000, 2)[..], &AppendOptions::new().with_chunk_size(512)).unwrap();
     let file = check(&storage, &[data(1_000, 1), data(9_000, 2)].concat(), "smaller chunks");
     assert_eq!(file.header().chunk_size(), Some(512));
 }
@@ -304,9 +304,9 @@ fn a_file_is_rewritten_around_its_chunks() {
         file.copy_to(&mut expected).unwrap();
         for version in [Version::V1, Version::V2, Version::V3] {
             let mut storage = MemoryStorage::default();
-            let mut how = BloscpackOptions::new(Options::new(1)).version(version);
+            let mut how = BloscpackOptions::new(Options::new(1)).with_version(version);
             if version == Version::V3 {
-                how = how.checksum(Checksum::Sha1).room(3).metadata("{\"new\":1}");
+                how = how.with_checksum(Checksum::Sha1).with_room(3).with_metadata("{\"new\":1}");
             }
             let summary = bloscpack::rewrite(&file, &mut storage, &how).unwrap();
             let label = format!("{} as version {version}", entry.file);
@@ -323,8 +323,8 @@ fn a_file_is_rewritten_around_its_chunks() {
 #[test]
 fn chunks_of_many_sizes_are_rewritten_too() {
     // A short chunk in the middle, as version 1 allows: the new header does not promise a size.
-    let mut storage = packed(&data(1_000, 1), &options().version(Version::V1));
-    bloscpack::append(&mut storage, &data(9_000, 2)[..], &AppendOptions::new().chunk_size(4096)).unwrap();
+    let mut storage = packed(&data(1_000, 1), &options().with_version(Version::V1));
+    bloscpack::append(&mut storage, &data(9_000, 2)[..], &AppendOptions::new().with_chunk_size(4096)).unwrap();
     append(&mut storage, &data(500, 3));
     let expected = [data(1_000, 1), data(9_000, 2), data(500, 3)].concat();
     let file = check(&storage, &expected, "version 1");
@@ -332,7 +332,7 @@ fn chunks_of_many_sizes_are_rewritten_too() {
     assert_eq!(sizes, [1000, 4096, 4096, 808, 500]);
     for version in [Version::V2, Version::V3] {
         let mut new = MemoryStorage::default();
-        bloscpack::rewrite(&file, &mut new, &options().version(version)).unwrap();
+        bloscpack::rewrite(&file, &mut new, &options().with_version(version)).unwrap();
         let file = check(&new, &expected, "rewritten");
         assert_eq!((file.header().chunk_size(), file.header().last_chunk()), (None, None));
         assert_eq!(file.read_range(900..1_100).unwrap(), expected[900..1_100]);
@@ -342,9 +342,9 @@ fn chunks_of_many_sizes_are_rewritten_too() {
 #[test]
 fn an_append_whose_journal_could_not_be_read_within_the_limits_is_refused() {
     let (old, new) = (data(10_000, 1), data(1_000 * 4096, 2));
-    let mut storage = packed(&old, &options().room(2_000));
+    let mut storage = packed(&old, &options().with_room(2_000));
     let before = storage.clone();
-    let within = |bytes| AppendOptions::new().limits(Limits::new().max_allocation(bytes));
+    let within = |bytes| AppendOptions::new().with_limits(Limits::new().with_max_allocation(bytes));
     let error = bloscpack::append(&mut storage, &new[..], &within(9_000)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
     assert!(storage.as_bytes() == before.as_bytes());
@@ -361,7 +361,7 @@ fn directory(name: &str) -> PathBuf {
 /// A file without any room, so that an append has to write it anew.
 fn full_file(path: &Path) -> Vec<u8> {
     let old = data(10_000, 1);
-    bloscpack::pack_to_file(&old[..], path, &options().nbytes(10_000).room(0)).unwrap();
+    bloscpack::pack_to_file(&old[..], path, &options().with_nbytes(10_000).with_room(0)).unwrap();
     old
 }
 
@@ -374,7 +374,7 @@ fn a_link_stays_one_and_the_file_that_it_leads_to_is_written_anew() {
     let old = full_file(&file);
     std::os::unix::fs::symlink(&file, &link).unwrap();
     let new = data(50_000, 2);
-    bloscpack::append_to_file(&link, &new[..], &AppendOptions::new().rewrite(true)).unwrap();
+    bloscpack::append_to_file(&link, &new[..], &AppendOptions::new().with_rewrite(true)).unwrap();
     assert!(link.symlink_metadata().unwrap().is_symlink());
     assert_eq!(Bloscpack::open(&file).unwrap().read_range(0..60_000).unwrap(), [old, new].concat());
     std::fs::remove_dir_all(&directory).unwrap();
@@ -386,7 +386,7 @@ fn a_file_is_not_written_anew_on_top_of_itself() {
     let path = directory.join("data.blp");
     let old = full_file(&path);
     for spare in [path.clone(), directory.join(".").join("data.blp")] {
-        let how = AppendOptions::new().rewrite(true).spare(spare);
+        let how = AppendOptions::new().with_rewrite(true).with_spare(spare);
         let error = bloscpack::append_to_file(&path, &data(50_000, 2)[..], &how).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert_eq!(Bloscpack::open(&path).unwrap().read_range(0..10_000).unwrap(), old);

@@ -125,7 +125,7 @@ fn data(nbytes: usize, seed: u64) -> Vec<u8> {
 }
 
 fn options() -> BloscpackOptions {
-    BloscpackOptions::new(Options::new(8)).chunk_size(4096)
+    BloscpackOptions::new(Options::new(8)).with_chunk_size(4096)
 }
 
 /// What a reader finds: the data and the metadata.
@@ -239,7 +239,8 @@ fn an_append_killed_anywhere_leaves_the_old_or_the_new_content() {
         [(10_000, 500), (10_000, 2288), (10_000, 30_000), (10_000, 500_000), (8192, 5_000), (0, 20_000), (1, 1)]
     {
         for checksum in [Checksum::None, Checksum::Sha512] {
-            let start = bloscpack::pack_slice(&data(old, 1), &options().room(200).checksum(checksum)).unwrap();
+            let start =
+                bloscpack::pack_slice(&data(old, 1), &options().with_room(200).with_checksum(checksum)).unwrap();
             let label = format!("{added} bytes to {old}, {checksum}");
             changes.push(append_change(&label, start, added, AppendOptions::new()));
         }
@@ -249,9 +250,10 @@ fn an_append_killed_anywhere_leaves_the_old_or_the_new_content() {
 
 #[test]
 fn an_append_that_shrinks_the_last_chunk_is_safe_too() {
-    let stored = BloscpackOptions::new(Options::new(8).level(0)).chunk_size(16_384).checksum(Checksum::None);
+    let stored =
+        BloscpackOptions::new(Options::new(8).with_level(0)).with_chunk_size(16_384).with_checksum(Checksum::None);
     let start = bloscpack::pack_slice(&vec![3; 50_000], &stored).unwrap();
-    let how = AppendOptions::new().chunk(Options::new(8).codec(Codec::Zstd).level(9));
+    let how = AppendOptions::new().with_chunk(Options::new(8).with_codec(Codec::Zstd).with_level(9));
     let zeros = |added: usize| {
         let how = how.clone();
         Change::new(&format!("{added} zeros"), start.clone(), move |storage| {
@@ -265,17 +267,17 @@ fn an_append_that_shrinks_the_last_chunk_is_safe_too() {
 fn appends_to_other_kinds_of_files_are_safe() {
     let old = data(10_000, 1);
     let packed = |options: BloscpackOptions| bloscpack::pack_slice(&old, &options).unwrap();
-    let no_offsets = packed(options().offsets(false));
-    let first = packed(options().version(Version::V1));
-    let second = packed(options().version(Version::V2).offsets(false).checksum(Checksum::Crc32));
+    let no_offsets = packed(options().with_offsets(false));
+    let first = packed(options().with_version(Version::V1));
+    let second = packed(options().with_version(Version::V2).with_offsets(false).with_checksum(Checksum::Crc32));
     let mut aborted = packed(options());
     aborted[32..32 + 33 * 8].fill(0xff);
     let mut with_garbage = packed(options());
     with_garbage.extend(data(3_000, 9));
-    let mut with_much_garbage = packed(options().checksum(Checksum::None));
+    let mut with_much_garbage = packed(options().with_checksum(Checksum::None));
     with_much_garbage.extend(data(100_000, 9));
-    let metadata = packed(options().metadata("{\"n\":10000,\"x\":\"some more room\"}"));
-    let with_metadata = AppendOptions::new().metadata("{\"n\":40000}");
+    let metadata = packed(options().with_metadata("{\"n\":10000,\"x\":\"some more room\"}"));
+    let with_metadata = AppendOptions::new().with_metadata("{\"n\":40000}");
     check_all(&[
         append_change("no offsets", no_offsets, 30_000, AppendOptions::new()),
         append_change("version 1", first, 30_000, AppendOptions::new()),
@@ -298,10 +300,10 @@ fn appends_to_streams_are_safe_where_a_sector_is_written_as_a_whole() {
 
 #[test]
 fn metadata_replaced_and_killed_anywhere_is_old_or_new() {
-    let how = MetadataOptions::new().room(5000).level(0);
+    let how = MetadataOptions::new().with_room(5000).with_level(0);
     let long = format!("[{}]", vec!["12345678"; 300].join(","));
     for checksum in [Checksum::None, Checksum::Md5] {
-        let options = options().metadata(long.clone()).metadata_options(how.checksum(checksum));
+        let options = options().with_metadata(long.clone()).with_metadata_options(how.with_checksum(checksum));
         let start = bloscpack::pack_slice(&data(10_000, 1), &options).unwrap();
         let shorter = |storage: &mut dyn Storage| bloscpack::replace_metadata(storage, "{\"a\":1}", Limits::new());
         let label = format!("metadata with {checksum}");
@@ -311,7 +313,7 @@ fn metadata_replaced_and_killed_anywhere_is_old_or_new() {
 
 #[test]
 fn a_second_crash_during_recovery_does_no_harm() {
-    let start = bloscpack::pack_slice(&data(10_000, 1), &options().checksum(Checksum::None)).unwrap();
+    let start = bloscpack::pack_slice(&data(10_000, 1), &options().with_checksum(Checksum::None)).unwrap();
     let change = append_change("an append", start, 30_000, AppendOptions::new());
     for killed in 0..=change.calls().len() {
         let mut recorder = Recorder::new(&change.start);
@@ -357,9 +359,9 @@ fn check_successor(change: &Change<'_>) {
 
 #[test]
 fn a_second_process_does_not_build_on_what_the_first_did_not_sync() {
-    let packed = bloscpack::pack_slice(&data(10_000, 1), &options().checksum(Checksum::None)).unwrap();
+    let packed = bloscpack::pack_slice(&data(10_000, 1), &options().with_checksum(Checksum::None)).unwrap();
     check_successor(&append_change("an append", packed, 30_000, AppendOptions::new()));
-    let room = options().metadata("{\"a\":\"some room for more\"}");
+    let room = options().with_metadata("{\"a\":\"some room for more\"}");
     let packed = bloscpack::pack_slice(&data(10_000, 1), &room).unwrap();
     check_successor(&Change::new("metadata", packed, |storage| {
         bloscpack::replace_metadata(storage, "{\"b\":1}", Limits::new())
@@ -469,7 +471,7 @@ fn a_full_disk_leaves_the_old_content_and_length() {
 
 #[test]
 fn a_change_that_was_reported_as_failed_does_not_come_true_when_the_power_is_lost() {
-    let packed = bloscpack::pack_slice(&data(10_000, 1), &options().metadata("{\"a\":\"some room\"}")).unwrap();
+    let packed = bloscpack::pack_slice(&data(10_000, 1), &options().with_metadata("{\"a\":\"some room\"}")).unwrap();
     let metadata = |storage: &mut dyn Storage| bloscpack::replace_metadata(storage, "{\"b\":1}", Limits::new());
     let changes = [
         append_change("an append", packed.clone(), 30_000, AppendOptions::new()),
@@ -508,7 +510,7 @@ fn a_file_that_is_being_written_is_complete_or_recognisably_unfinished() {
     let data = data(600_000, 1);
     for offsets in [false, true] {
         for announced in [None, Some(600_000)] {
-            let options = options().offsets(offsets).nbytes(announced).chunk_size(20_000);
+            let options = options().with_offsets(offsets).with_nbytes(announced).with_chunk_size(20_000);
             let write = |storage: &mut dyn Storage| -> blosc_oxide::Result<()> {
                 let mut writer = BloscpackWriter::to_storage(storage, &options)?;
                 writer.push_all(&data[..])?;

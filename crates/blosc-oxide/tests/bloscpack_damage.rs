@@ -16,11 +16,11 @@ fn data() -> Vec<u8> {
 }
 
 fn options() -> BloscpackOptions {
-    BloscpackOptions::new(Options::new(8).codec(Codec::Lz4).threads(Threads::serial())).chunk_size(400)
+    BloscpackOptions::new(Options::new(8).with_codec(Codec::Lz4).with_threads(Threads::serial())).with_chunk_size(400)
 }
 
 fn quiet() -> ReadOptions {
-    ReadOptions::new().threads(Threads::serial())
+    ReadOptions::new().with_threads(Threads::serial())
 }
 
 /// Data and metadata.
@@ -53,7 +53,7 @@ fn every_kind_of_file() -> Vec<(String, Vec<u8>)> {
                 if version == Version::V1 && (offsets || checksum != Checksum::None) {
                     continue;
                 }
-                let options = options().version(version).checksum(checksum).offsets(offsets);
+                let options = options().with_version(version).with_checksum(checksum).with_offsets(offsets);
                 let label = format!("version {version}, {checksum}, offsets {offsets}");
                 files.push((label.clone(), bloscpack::pack_slice(&data, &options).unwrap()));
                 if !offsets {
@@ -64,7 +64,8 @@ fn every_kind_of_file() -> Vec<(String, Vec<u8>)> {
             }
         }
     }
-    let metadata = options().metadata("{\"name\":\"value\"}").metadata_options(MetadataOptions::new().room(40));
+    let metadata =
+        options().with_metadata("{\"name\":\"value\"}").with_metadata_options(MetadataOptions::new().with_room(40));
     files.push(("with metadata".to_owned(), bloscpack::pack_slice(&data, &metadata).unwrap()));
     files
 }
@@ -141,9 +142,13 @@ fn one_flipped_bit_is_found_wherever_a_checksum_is_on() {
     for checksum in Checksum::ALL.into_iter().skip(1) {
         for offsets in [false, true] {
             for level in [0, 6] {
-                let how = MetadataOptions::new().checksum(checksum).level(level).room(100);
+                let how = MetadataOptions::new().with_checksum(checksum).with_level(level).with_room(100);
                 let text = "{\"name\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}";
-                let options = options().checksum(checksum).offsets(offsets).metadata(text).metadata_options(how);
+                let options = options()
+                    .with_checksum(checksum)
+                    .with_offsets(offsets)
+                    .with_metadata(text)
+                    .with_metadata_options(how);
                 let good = bloscpack::pack_slice(&data(), &options).unwrap();
                 for at in covered(&good) {
                     for bit in 0..8 {
@@ -164,8 +169,12 @@ fn one_flipped_bit_is_found_wherever_a_checksum_is_on() {
 #[test]
 fn a_flipped_bit_elsewhere_never_gives_other_data() {
     for offsets in [false, true] {
-        let how = MetadataOptions::new().room(100);
-        let options = options().offsets(offsets).checksum(Checksum::Crc32).metadata("{\"a\":1}").metadata_options(how);
+        let how = MetadataOptions::new().with_room(100);
+        let options = options()
+            .with_offsets(offsets)
+            .with_checksum(Checksum::Crc32)
+            .with_metadata("{\"a\":1}")
+            .with_metadata_options(how);
         let good = bloscpack::pack_slice(&data(), &options).unwrap();
         let expected = read(&good).0.unwrap();
         for mutant in mutate::single_byte(&good, 0..good.len()) {
@@ -178,7 +187,7 @@ fn a_flipped_bit_elsewhere_never_gives_other_data() {
 
 #[test]
 fn wrong_offsets_are_noticed_and_not_needed() {
-    let good = bloscpack::pack_slice(&data(), &options().checksum(Checksum::None)).unwrap();
+    let good = bloscpack::pack_slice(&data(), &options().with_checksum(Checksum::None)).unwrap();
     let positions: Vec<i64> =
         Bloscpack::from_storage(MemoryStorage::new(good.clone())).unwrap().stored_offsets().unwrap();
     let wrong = [
@@ -225,10 +234,10 @@ fn mutants_of_golden_files_never_panic() {
 fn of_unknown_chunk_size(sizes: &[usize], nchunks: usize, listed: &[usize]) -> Vec<u8> {
     let record = |(index, &size): (usize, &usize)| {
         let plain = vec![u8::try_from(index + 1).unwrap(); size];
-        bloscpack::pack_slice(&plain, &options().chunk_size(size).offsets(false)).unwrap()[32..].to_vec()
+        bloscpack::pack_slice(&plain, &options().with_chunk_size(size).with_offsets(false)).unwrap()[32..].to_vec()
     };
     let records: Vec<Vec<u8>> = sizes.iter().enumerate().map(record).collect();
-    let mut file = bloscpack::pack_slice(&[1; 8], &options().room(0)).unwrap()[..32].to_vec();
+    let mut file = bloscpack::pack_slice(&[1; 8], &options().with_room(0)).unwrap()[..32].to_vec();
     file[8..16].fill(0xff);
     file[16..24].copy_from_slice(&(nchunks as u64).to_le_bytes());
     file[24..32].fill(0);

@@ -59,7 +59,7 @@ fn peak() -> u64 {
 fn through_pipes(nbytes: u64, codec: Codec) {
     let (plain_out, mut plain_in) = io::pipe().unwrap();
     let (packed_out, packed_in) = io::pipe().unwrap();
-    let options = BloscpackOptions::new(Options::new(8).codec(codec).level(1));
+    let options = BloscpackOptions::new(Options::new(8).with_codec(codec).with_level(1));
     let (packed, unpacked) = thread::scope(|scope| {
         scope.spawn(move || io::copy(&mut wave(nbytes), &mut plain_in).unwrap());
         let packer = scope.spawn(|| bloscpack::pack(plain_out, packed_in, &options).unwrap());

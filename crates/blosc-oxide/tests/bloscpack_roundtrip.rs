@@ -23,7 +23,7 @@ fn data(nbytes: usize) -> Vec<u8> {
 }
 
 fn options() -> BloscpackOptions {
-    BloscpackOptions::new(Options::new(8)).chunk_size(4096)
+    BloscpackOptions::new(Options::new(8)).with_chunk_size(4096)
 }
 
 fn open(bytes: &[u8]) -> Bloscpack<MemoryStorage> {
@@ -83,7 +83,7 @@ fn every_version_and_checksum_comes_back_with_and_without_offsets() {
         for checksum in Checksum::ALL {
             for offsets in [false, true] {
                 let label = format!("version {version}, {checksum}, offsets {offsets}");
-                let options = options().version(version).checksum(checksum).offsets(offsets);
+                let options = options().with_version(version).with_checksum(checksum).with_offsets(offsets);
                 if version == Version::V1 && (offsets || checksum != Checksum::None) {
                     let error = bloscpack::pack_slice(&data, &options).unwrap_err();
                     assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{label}");
@@ -104,13 +104,13 @@ fn every_codec_and_filter_of_blosc1_comes_back() {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Snappy, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]] {
             for level in [0, 1, 5, 9] {
-                let chunk = Options::new(8).codec(codec).filters(filters.clone()).level(level);
+                let chunk = Options::new(8).with_codec(codec).with_filters(filters.clone()).with_level(level);
                 let label = format!("{codec}, {filters:?}, level {level}");
-                check_everywhere(&data, &BloscpackOptions::new(chunk).chunk_size(16_384), &label);
+                check_everywhere(&data, &BloscpackOptions::new(chunk).with_chunk_size(16_384), &label);
             }
         }
     }
-    let chunk = Options::new(8).filters([Filter::Delta]);
+    let chunk = Options::new(8).with_filters([Filter::Delta]);
     let refused = bloscpack::pack_slice(&data, &BloscpackOptions::new(chunk)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidArgument);
 }
@@ -119,7 +119,7 @@ fn every_codec_and_filter_of_blosc1_comes_back() {
 fn every_chunk_size_and_length_comes_back() {
     for chunk_size in [1, 7, 16, 4096, 1 << 20, 2_147_483_631] {
         for nbytes in [0, 1, 15, 16, 17, 4095, 4096, 4097] {
-            let options = BloscpackOptions::new(Options::new(4)).chunk_size(chunk_size);
+            let options = BloscpackOptions::new(Options::new(4)).with_chunk_size(chunk_size);
             let label = format!("{nbytes} bytes in chunks of {chunk_size}");
             check_everywhere(&data(nbytes), &options, &label);
             check_stream(&data(nbytes), &options, &label);
@@ -130,7 +130,7 @@ fn every_chunk_size_and_length_comes_back() {
 #[test]
 fn every_typesize_comes_back_in_whole_items() {
     for typesize in [1, 2, 3, 12, 16, 17, 255, 256, 300, 5000] {
-        let options = BloscpackOptions::new(Options::new(typesize)).chunk_size(4096);
+        let options = BloscpackOptions::new(Options::new(typesize)).with_chunk_size(4096);
         let data = data(30_001);
         check_everywhere(&data, &options, &format!("typesize {typesize}"));
         let file = open(&bloscpack::pack_slice(&data, &options).unwrap());
@@ -156,11 +156,11 @@ fn a_stream_leaves_open_what_it_cannot_know() {
 fn a_stream_of_announced_length_says_it() {
     let data = data(10_000);
     let mut stream = Vec::new();
-    bloscpack::pack(&data[..], &mut stream, &options().nbytes(10_000)).unwrap();
+    bloscpack::pack(&data[..], &mut stream, &options().with_nbytes(10_000)).unwrap();
     let file = open(&stream);
     assert_eq!((file.header().nchunks(), file.header().last_chunk()), (Some(3), Some(1808)));
     assert_eq!(content(&stream), data);
-    let wrong = bloscpack::pack(&data[..], Vec::new(), &options().nbytes(9_999)).unwrap_err();
+    let wrong = bloscpack::pack(&data[..], Vec::new(), &options().with_nbytes(9_999)).unwrap_err();
     assert_eq!(wrong.to_string(), "9999 bytes were announced, 10000 have come");
 }
 
@@ -170,7 +170,7 @@ fn a_wrong_announcement_does_not_harm_a_storage() {
     for announced in [0, 1, 99_999, 1_000_000] {
         for version in [Version::V2, Version::V3] {
             let mut storage = MemoryStorage::default();
-            let options = options().version(version).nbytes(announced);
+            let options = options().with_version(version).with_nbytes(announced);
             bloscpack::pack_to_storage(&data[..], &mut storage, &options).unwrap();
             assert_eq!(content(storage.as_bytes()), data, "{announced}");
             let file = open(storage.as_bytes());
@@ -184,7 +184,7 @@ fn a_wrong_announcement_does_not_harm_a_storage() {
 fn tables_of_offsets_grow_with_the_data() {
     let data = data(60_000);
     let mut storage = MemoryStorage::default();
-    let options = BloscpackOptions::new(Options::new(1)).chunk_size(3).room(7);
+    let options = BloscpackOptions::new(Options::new(1)).with_chunk_size(3).with_room(7);
     let summary = bloscpack::pack_to_storage(&data[..], &mut storage, &options).unwrap();
     assert_eq!(summary.nchunks, 20_000);
     assert!(summary.header.max_app_chunks() >= 7);
@@ -199,7 +199,7 @@ fn room_for_appending_is_what_was_asked_for() {
     for (room, expected) in [(None, 30), (Some(0), 0), (Some(5), 5), (Some(1000), 1000)] {
         let mut options = options();
         if let Some(room) = room {
-            options = options.room(room);
+            options = options.with_room(room);
         }
         let file = open(&bloscpack::pack_slice(&data(10_000), &options).unwrap());
         assert_eq!(file.header().max_app_chunks(), expected);
@@ -230,9 +230,10 @@ fn any_number_of_threads_writes_and_reads_the_same_bytes() {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd] {
         for chunk_size in [10_000, 300_000, 5_000_000] {
             let pack = |threads: Threads| {
-                let chunk = Options::new(8).codec(codec).level(3).threads(threads);
+                let chunk = Options::new(8).with_codec(codec).with_level(3).with_threads(threads);
                 let mut stream = Vec::new();
-                bloscpack::pack(&data[..], &mut stream, &BloscpackOptions::new(chunk).chunk_size(chunk_size)).unwrap();
+                bloscpack::pack(&data[..], &mut stream, &BloscpackOptions::new(chunk).with_chunk_size(chunk_size))
+                    .unwrap();
                 stream
             };
             let alone = pack(Threads::serial());
@@ -240,7 +241,7 @@ fn any_number_of_threads_writes_and_reads_the_same_bytes() {
                 let threads = Threads::custom(Arc::new(Exactly(count)));
                 assert!(pack(threads.clone()) == alone, "{codec}, chunks of {chunk_size}, {count} threads");
                 let mut back = Vec::new();
-                let how = ReadOptions::new().threads(threads);
+                let how = ReadOptions::new().with_threads(threads);
                 bloscpack::unpack(&alone[..], &mut back, &how).unwrap();
                 assert!(back == data);
                 let file = Bloscpack::with_options(MemoryStorage::new(alone.clone()), how).unwrap();
@@ -256,7 +257,7 @@ fn pieces_of_any_length_make_the_same_file() {
     let whole = bloscpack::pack_slice(&data, &options()).unwrap();
     for piece in [1, 17, 4096, 5000, 299_999] {
         let mut storage = MemoryStorage::default();
-        let options = options().nbytes(300_000);
+        let options = options().with_nbytes(300_000);
         let mut writer = BloscpackWriter::to_storage(&mut storage, &options).unwrap();
         for part in data.chunks(piece) {
             writer.write_all(part).unwrap();
@@ -272,8 +273,8 @@ fn metadata_comes_back_and_can_be_replaced() {
     let long = format!("{{\"name\":\"{}\"}}", "long ".repeat(50));
     for checksum in Checksum::ALL {
         for level in [0, 6] {
-            let how = MetadataOptions::new().checksum(checksum).level(level).room(1000);
-            let options = options().metadata(&long).metadata_options(how);
+            let how = MetadataOptions::new().with_checksum(checksum).with_level(level).with_room(1000);
+            let options = options().with_metadata(&long).with_metadata_options(how);
             check_everywhere(&data, &options, "with metadata");
             check_stream(&data, &options, "with metadata");
             let mut storage = MemoryStorage::new(bloscpack::pack_slice(&data, &options).unwrap());
@@ -291,7 +292,8 @@ fn metadata_comes_back_and_can_be_replaced() {
 
 #[test]
 fn metadata_that_does_not_fit_is_refused_and_changes_nothing() {
-    let bytes = bloscpack::pack_slice(&data(100), &options().metadata("[]").metadata_options(room(10))).unwrap();
+    let bytes =
+        bloscpack::pack_slice(&data(100), &options().with_metadata("[]").with_metadata_options(room(10))).unwrap();
     let mut storage = MemoryStorage::new(bytes.clone());
     let error = bloscpack::replace_metadata(&mut storage, "[1,2,3,4,5,6]", Limits::new()).unwrap_err();
     assert_eq!(error.to_string(), "metadata: 13 bytes do not fit into the room of 10");
@@ -302,14 +304,14 @@ fn metadata_that_does_not_fit_is_refused_and_changes_nothing() {
 }
 
 fn room(bytes: usize) -> MetadataOptions {
-    MetadataOptions::new().room(bytes)
+    MetadataOptions::new().with_room(bytes)
 }
 
 #[test]
 fn metadata_of_a_stream_can_be_replaced_too() {
     let data = data(10_000);
     let mut stream = Vec::new();
-    bloscpack::pack(&data[..], &mut stream, &options().metadata("{\"a\":1}")).unwrap();
+    bloscpack::pack(&data[..], &mut stream, &options().with_metadata("{\"a\":1}")).unwrap();
     let mut storage = MemoryStorage::new(stream);
     bloscpack::replace_metadata(&mut storage, "{\"a\":2}", Limits::new()).unwrap();
     let file = open(storage.as_bytes());
@@ -324,7 +326,7 @@ fn a_writer_that_was_left_is_recognisably_unfinished() {
     for known in [false, true] {
         for offsets in [false, true] {
             let mut storage = MemoryStorage::default();
-            let options = options().offsets(offsets).nbytes(known.then_some(10_000));
+            let options = options().with_offsets(offsets).with_nbytes(known.then_some(10_000));
             let mut writer = BloscpackWriter::to_storage(&mut storage, &options).unwrap();
             // More than is worked on at once, so that something has been written.
             for _ in 0..100 {
@@ -359,10 +361,10 @@ fn after_a_failed_write_a_writer_is_poisoned() {
 
 #[test]
 fn limits_hold_for_chunks_ranges_and_metadata() {
-    let options = options().metadata(format!("\"{}\"", "x".repeat(3000)));
+    let options = options().with_metadata(format!("\"{}\"", "x".repeat(3000)));
     let bytes = bloscpack::pack_slice(&data(50_000), &options).unwrap();
     let with_limit = |limit: usize| {
-        let how = ReadOptions::new().limits(Limits::new().max_allocation(limit));
+        let how = ReadOptions::new().with_limits(Limits::new().with_max_allocation(limit));
         Bloscpack::with_options(MemoryStorage::new(bytes.clone()), how)
     };
     assert_eq!(with_limit(3000).unwrap_err().kind(), ErrorKind::LimitExceeded);
@@ -376,13 +378,14 @@ fn limits_hold_for_chunks_ranges_and_metadata() {
 
 #[test]
 fn lists_of_chunks_are_bounded_too() {
-    let bytes = bloscpack::pack_slice(&data(20_000), &BloscpackOptions::new(Options::new(1)).chunk_size(1)).unwrap();
-    let how = ReadOptions::new().limits(Limits::new().max_allocation(50_000));
+    let bytes =
+        bloscpack::pack_slice(&data(20_000), &BloscpackOptions::new(Options::new(1)).with_chunk_size(1)).unwrap();
+    let how = ReadOptions::new().with_limits(Limits::new().with_max_allocation(50_000));
     let file = Bloscpack::with_options(MemoryStorage::new(bytes.clone()), how.clone()).unwrap();
     assert_eq!(file.stored_offsets().unwrap_err().kind(), ErrorKind::LimitExceeded);
     assert_eq!(file.read_range(19_999..20_000).unwrap().len(), 1, "offsets are read one by one");
     let mut without_offsets = MemoryStorage::default();
-    bloscpack::rewrite(&file, &mut without_offsets, &options().offsets(false)).unwrap();
+    bloscpack::rewrite(&file, &mut without_offsets, &options().with_offsets(false)).unwrap();
     let file = Bloscpack::with_options(without_offsets, how).unwrap();
     assert_eq!(file.read_range(19_999..20_000).unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
@@ -458,7 +461,7 @@ fn npy_files_that_are_cut_off_are_refused() {
     let error = open(&plain).copy_to_npy(std::io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "the file holds no NumPy array: its metadata does not describe one");
     let short = NumpyArray::new("<f8", [13], ItemOrder::C).unwrap().to_json();
-    let packed = bloscpack::pack_slice(&data(96), &options().metadata(short)).unwrap();
+    let packed = bloscpack::pack_slice(&data(96), &options().with_metadata(short)).unwrap();
     let error = open(&packed).copy_to_npy(std::io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "the file holds 96 bytes, the array in its metadata has 104");
 }

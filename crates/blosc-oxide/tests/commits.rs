@@ -51,14 +51,14 @@ impl Storage for Counted {
 }
 
 fn options(checksums: bool) -> FrameOptions {
-    disk::options().checksums(checksums).durability(Durability::None)
+    disk::options().with_checksums(checksums).with_durability(Durability::None)
 }
 
 /// A frame of chunks of `len` bytes, committed after each, and how many bytes are moved.
 fn committed_one_by_one(checksums: bool, nchunks: u64, len: usize) -> (Frame, Arc<AtomicUsize>) {
     let storage = Counted::default();
     let moved = Arc::clone(&storage.moved);
-    let mut frame = Frame::create_in(storage, options(checksums).metalayer("unit", "kelvin")).unwrap();
+    let mut frame = Frame::create_in(storage, options(checksums).with_metalayer("unit", "kelvin")).unwrap();
     for seed in 0..nchunks {
         frame.append(&noise(seed, len)).unwrap();
         frame.commit().unwrap();
@@ -158,7 +158,7 @@ fn a_frame_that_is_committed_once_has_a_packed_index() {
 fn every_kind_of_change_in_slots_is_what_a_reader_finds() {
     for (seed, checksums) in [(1, true), (2, false), (3, true), (4, false)] {
         let disk = disk::empty(FrameLayout::Contiguous);
-        let options = options(checksums).metalayer("unit", noise(0, 6));
+        let options = options(checksums).with_metalayer("unit", noise(0, 6));
         let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
         frame.vlmetalayers_mut().add("note", b"").unwrap();
         (0..300).for_each(|seed| frame.append(&noise(seed, 40)).unwrap());
@@ -202,9 +202,9 @@ fn a_long_frame_can_be_opened_while_it_is_committed_without_pause() {
     let scratch = Scratch::new("commits-readers");
     for checksums in [true, false] {
         let path = scratch.path().join(format!("frame-{checksums}"));
-        let options = FrameOptions::new(Options::new(1).threads(Threads::serial()))
-            .checksums(checksums)
-            .durability(Durability::None);
+        let options = FrameOptions::new(Options::new(1).with_threads(Threads::serial()))
+            .with_checksums(checksums)
+            .with_durability(Durability::None);
         let mut writer = Frame::create(&path, options).unwrap();
         let data = |at: usize| noise(at as u64, 40);
         (0..60_000).for_each(|at| writer.append(&data(at)).unwrap());
@@ -237,8 +237,8 @@ fn a_long_frame_can_be_opened_while_it_is_committed_without_pause() {
 fn an_array_that_grows_row_by_row_costs_what_is_added() {
     let scratch = Scratch::new("commits-array");
     let path = scratch.path().join("array");
-    let frame = FrameOptions::new(Options::new(4).threads(Threads::serial())).durability(Durability::None);
-    let array = ArrayOptions::new(&[0, 64], Options::new(4)).chunks(&[1, 64]).frame(frame);
+    let frame = FrameOptions::new(Options::new(4).with_threads(Threads::serial())).with_durability(Durability::None);
+    let array = ArrayOptions::new(&[0, 64], Options::new(4)).with_chunks(&[1, 64]).with_frame(frame);
     let mut array = NdArray::create(path.as_path(), &array, &Fill::Zeros).unwrap();
     for row in 0..600 {
         array.append(0, &noise(row, 256)).unwrap();

@@ -16,7 +16,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 const MOST: usize = 64 << 10;
 
 fn decompressor() -> Decompressor {
-    Decompressor::new().with_threads(Threads::serial()).with_limits(Limits::new().max_allocation(MOST))
+    Decompressor::new().with_threads(Threads::serial()).with_limits(Limits::new().with_max_allocation(MOST))
 }
 
 /// Every chunk of the repository, small ones whole and large ones not at all.
@@ -35,11 +35,11 @@ fn many_blocks() -> Vec<(String, Vec<u8>)> {
     let mut chunks = Vec::new();
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![Filter::Shuffle], vec![Filter::Delta, Filter::BitShuffle]] {
-            let options = Options::new(4).codec(codec).filters(filters).blocksize(500);
+            let options = Options::new(4).with_codec(codec).with_filters(filters).with_blocksize(500);
             chunks.push((format!("{codec} in many blocks"), blosc_oxide::compress(&data, &options).unwrap()));
         }
         let blocks: Vec<&[u8]> = data.chunks(700).collect();
-        let mut compressor = Compressor::new(Options::new(4).codec(codec)).unwrap();
+        let mut compressor = Compressor::new(Options::new(4).with_codec(codec)).unwrap();
         chunks.push((format!("{codec} in its own blocks"), compressor.compress_vlblocks(&blocks).unwrap()));
     }
     chunks
@@ -149,7 +149,11 @@ fn noise_after_a_good_header_never_panics() {
 /// 3 blocks of 2000 bytes and one of 400, lz4, not split: the streams start at 32 + 4 * 4.
 fn sample() -> Vec<u8> {
     let data: Vec<u8> = (0..1600_u32).flat_map(|i| (i / 5).to_le_bytes()).collect();
-    let options = Options::new(4).codec(Codec::Lz4).filters([]).blocksize(2000).split(blosc_oxide::SplitMode::Never);
+    let options = Options::new(4)
+        .with_codec(Codec::Lz4)
+        .with_filters([])
+        .with_blocksize(2000)
+        .with_split(blosc_oxide::SplitMode::Never);
     blosc_oxide::compress(&data, &options).unwrap()
 }
 
@@ -243,7 +247,7 @@ fn an_output_that_is_too_small_is_told_both_sizes() {
     let error = Decompressor::new().decompress_into(&sample(), &mut [0; 6399]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutputTooSmall);
     assert_eq!(error.to_string(), "the chunk holds 6400 bytes, the output has room for 6399");
-    let mut compressor = Compressor::new(Options::new(1).filters([])).unwrap();
+    let mut compressor = Compressor::new(Options::new(1).with_filters([])).unwrap();
     let error = compressor.compress_into(&[1, 2, 3], &mut [0; 34]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutputTooSmall);
     assert_eq!(error.to_string(), "the chunk is longer than the output, which has room for 34 bytes");

@@ -170,7 +170,7 @@ fn a_reader_takes_notice_of_every_commit() {
 fn a_reader_takes_notice_of_a_change_that_keeps_all_lengths() {
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
         let disk = disk::empty(layout);
-        let mut writer = disk::create(&disk, layout, disk::options().durability(Durability::None)).unwrap();
+        let mut writer = disk::create(&disk, layout, disk::options().with_durability(Durability::None)).unwrap();
         writer.append(&noise(1, CHUNK)).unwrap();
         writer.compact().unwrap();
         let mut reader = disk::open(&disk, layout).unwrap();
@@ -203,7 +203,7 @@ fn describe(call: &Call) -> String {
 #[test]
 fn every_commit_in_a_long_row_leaves_a_good_frame() {
     let disk = disk::empty(FrameLayout::Contiguous);
-    let options = disk::options().durability(Durability::None);
+    let options = disk::options().with_durability(Durability::None);
     let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
     frame.vlmetalayers_mut().add("note", b"").unwrap();
     let mut rng = Rng::new(11);
@@ -233,7 +233,7 @@ fn every_commit_in_a_long_row_leaves_a_good_frame() {
 #[test]
 fn a_frame_that_is_committed_after_every_chunk_stays_small() {
     let disk = disk::empty(FrameLayout::Contiguous);
-    let options = disk::options().durability(Durability::None);
+    let options = disk::options().with_durability(Durability::None);
     let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
     for reopened in 0..20 {
         for seed in 0..50 {
@@ -252,7 +252,7 @@ fn a_frame_that_is_committed_after_every_chunk_stays_small() {
 #[test]
 fn a_frame_that_was_emptied_and_compacted_stays_small() {
     let disk = disk::empty(FrameLayout::Contiguous);
-    let options = disk::options().durability(Durability::None);
+    let options = disk::options().with_durability(Durability::None);
     let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
     (0..5).for_each(|seed| frame.append(&noise(seed, 200_000)).unwrap());
     frame.commit().unwrap();
@@ -424,7 +424,8 @@ fn the_trailer_of_a_frame_without_chunks_follows_its_header() {
 fn a_frame_that_cannot_be_made_leaves_nothing() {
     let path = std::env::temp_dir().join(format!("blosc-oxide-not-made-{}", std::process::id()));
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
-        let options = FrameOptions::new(Options::new(4)).layout(layout).metalayer("x".repeat(40), "too long a name");
+        let options =
+            FrameOptions::new(Options::new(4)).with_layout(layout).with_metalayer("x".repeat(40), "too long a name");
         assert!(Frame::create(&path, options).is_err());
         assert!(!path.exists(), "{layout:?}");
     }

@@ -40,7 +40,7 @@ fn array() -> MemoryDirectory {
     let (directory, file) = new_file();
     let items = CHUNK_ITEMS as u64;
     let nitems = 2 * items + items / 2;
-    let options = ArrayOptions::new(&[nitems], Options::new(4)).chunks(&[items]).blocks(&[items / 10]);
+    let options = ArrayOptions::new(&[nitems], Options::new(4)).with_chunks(&[items]).with_blocks(&[items / 10]);
     let data = data(usize::try_from(nitems).unwrap());
     NdArray::create_with_data(Place::Storage(file), &options, &data).unwrap().commit().unwrap();
     directory
@@ -83,7 +83,7 @@ fn a_damaged_chunk_is_not_copied() {
     assert_noticed(copy.append_all(&frame), "appending all chunks");
     assert_eq!(copy.nchunks(), 0);
     assert_noticed(frame.copy(frame.options().clone()), "a copy");
-    assert_noticed(frame.copy(Options::new(4).level(1)), "a copy with other options");
+    assert_noticed(frame.copy(Options::new(4).with_level(1)), "a copy with other options");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
     damage(&directory, 1);
     damage(&directory, 2);
     for workers in [1, 2, 5] {
-        let threads = Options::new(4).threads(Threads::at_most(workers));
+        let threads = Options::new(4).with_threads(Threads::at_most(workers));
         let file = directory.open_writable(FILE).unwrap();
         let mut array = NdArray::from_frame(Frame::open_in(file, FrameOptions::new(threads)).unwrap()).unwrap();
         array.check_when_read().unwrap();
@@ -140,7 +140,7 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
         assert_noticed(array.write_to(0..array.nbytes(), std::io::sink()), "writing all bytes");
         assert_noticed(array.slice_to(&[(first..first + 1).into()], std::io::sink()), "writing an item");
         for chunk in [first, first / 2, 7 * first] {
-            let options = array.options().chunks(&[chunk]);
+            let options = array.options().with_chunks(&[chunk]);
             assert_noticed(array.copy(Place::Memory, &options), "a copy");
         }
         assert_eq!(array.slice(&[(0..first).into()]).unwrap(), data(mask.len())[..CHUNK], "the good chunk");
@@ -435,7 +435,7 @@ impl CodecPlugin for OneByte {
 
 /// A frame of two chunks and a metalayer, as bytes.
 fn frame_of(options: Options, checksums: bool) -> Vec<u8> {
-    let options = FrameOptions::new(options).checksums(checksums);
+    let options = FrameOptions::new(options).with_checksums(checksums);
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     frame.append(&[1; 100_000]).unwrap();
     frame.append(&[2; 100_000]).unwrap();
@@ -446,10 +446,10 @@ fn frame_of(options: Options, checksums: bool) -> Vec<u8> {
 #[test]
 fn what_takes_too_much_memory_is_not_called_damaged() {
     for checksums in [false, true] {
-        let bytes = frame_of(Options::new(1).level(0), checksums);
-        let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(150_000));
+        let bytes = frame_of(Options::new(1).with_level(0), checksums);
+        let options = FrameOptions::new(Options::new(1)).with_limits(Limits::new().with_max_allocation(150_000));
         // A chunk may be read, but not with its data.
-        let little = options.clone().limits(Limits::new().max_allocation(90_000));
+        let little = options.clone().with_limits(Limits::new().with_max_allocation(90_000));
         assert!(Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options).unwrap().verify().unwrap().is_good());
         let found = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, little.clone()).unwrap().verify().unwrap();
         assert_eq!((found.damaged, found.unexamined, found.is_good()), (0, 2, false));
@@ -461,11 +461,11 @@ fn what_takes_too_much_memory_is_not_called_damaged() {
 
 #[test]
 fn a_chunk_with_a_good_checksum_is_saved_though_its_data_takes_too_much_memory() {
-    let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(90_000));
+    let options = FrameOptions::new(Options::new(1)).with_limits(Limits::new().with_max_allocation(90_000));
     // Runs of one byte would need no memory to be examined.
     let data: Vec<u8> = (0..100_000_u32).map(|at| (at / 3).to_le_bytes()[0]).collect();
     let repair = |checksums| {
-        let created = FrameOptions::new(Options::new(1)).checksums(checksums);
+        let created = FrameOptions::new(Options::new(1)).with_checksums(checksums);
         let mut frame = Frame::create_in(MemoryStorage::default(), created).unwrap();
         frame.append(&data).unwrap();
         Frame::repair(MemoryStorage::new(frame.to_bytes().unwrap()), options.clone())
@@ -482,14 +482,14 @@ fn a_chunk_with_a_good_checksum_is_saved_though_its_data_takes_too_much_memory()
 fn chunks_of_a_codec_that_is_not_known_are_saved_as_they_are() {
     let plugins = || Plugins::new().with_codec(200, Arc::new(OneByte)).unwrap();
     for checksums in [false, true] {
-        let bytes = frame_of(Options::new(1).codec(Codec::Plugin(200)).plugins(plugins()), checksums);
+        let bytes = frame_of(Options::new(1).with_codec(Codec::Plugin(200)).with_plugins(plugins()), checksums);
         let found = Frame::from_bytes(bytes.clone()).unwrap().verify().unwrap();
         assert_eq!((found.damaged, found.unexamined), (0, 2));
         assert_eq!(found.obstacle.unwrap().kind(), ErrorKind::Unsupported);
         let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1)).unwrap();
         // Where there are checksums, it is known that they are what was written.
         assert_eq!((repair.report().damaged(), repair.report().unexamined), (0, if checksums { 0 } else { 2 }));
-        let mut saved = Frame::create_in(MemoryStorage::default(), Options::new(1).plugins(plugins())).unwrap();
+        let mut saved = Frame::create_in(MemoryStorage::default(), Options::new(1).with_plugins(plugins())).unwrap();
         repair.write_to(&mut saved).unwrap();
         assert!(saved.decompress(1).unwrap() == [2; 100_000]);
         assert_eq!(saved.vlmetalayers().get("unit").unwrap().unwrap(), b"kelvin");

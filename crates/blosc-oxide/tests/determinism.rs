@@ -63,13 +63,13 @@ fn options() -> Vec<Options> {
     let mut all = Vec::new();
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::Delta, Filter::BitShuffle]] {
-            let base = Options::new(4).codec(codec).filters(filters.clone()).blocksize(8192);
+            let base = Options::new(4).with_codec(codec).with_filters(filters.clone()).with_blocksize(8192);
             all.push(base.clone());
             if matches!(codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd) {
-                all.push(base.clone().dict(true));
+                all.push(base.clone().with_dict(true));
             }
             if filters.len() < 2 {
-                all.push(base.format(Format::Blosc1));
+                all.push(base.with_format(Format::Blosc1));
             }
         }
     }
@@ -80,10 +80,10 @@ fn options() -> Vec<Options> {
 fn any_number_of_threads_writes_the_same_bytes() {
     let data = data();
     for options in options() {
-        let alone = blosc_oxide::compress(&data, &options.clone().threads(Threads::serial())).unwrap();
+        let alone = blosc_oxide::compress(&data, &options.clone().with_threads(Threads::serial())).unwrap();
         for threads in [exactly(1), exactly(2), exactly(3), exactly(8), Threads::default()] {
             let label = format!("{options:?} on {threads:?}");
-            let shared = blosc_oxide::compress(&data, &options.clone().threads(threads)).unwrap();
+            let shared = blosc_oxide::compress(&data, &options.clone().with_threads(threads)).unwrap();
             assert!(shared == alone, "{label}");
         }
     }
@@ -100,9 +100,10 @@ fn data_that_hardly_compresses_is_stored_or_not_whatever_the_number_of_threads()
             let mut data = noise.clone();
             let end = data.len();
             data[end - run..].fill(7);
-            let options = Options::new(4).codec(codec).level(9).filters([Filter::Shuffle]).blocksize(8192);
-            let one = Compressor::new(options.clone().threads(exactly(1))).unwrap().compress(&data).unwrap();
-            let four = Compressor::new(options.threads(exactly(4))).unwrap().compress(&data).unwrap();
+            let options =
+                Options::new(4).with_codec(codec).with_level(9).with_filters([Filter::Shuffle]).with_blocksize(8192);
+            let one = Compressor::new(options.clone().with_threads(exactly(1))).unwrap().compress(&data).unwrap();
+            let four = Compressor::new(options.with_threads(exactly(4))).unwrap().compress(&data).unwrap();
             assert_eq!(one, four, "{codec} {run}");
             assert_eq!(blosc_oxide::decompress(&one).unwrap(), data, "{codec} {run}");
             if one.len() < data.len() + 32 { packed += 1 } else { stored += 1 }
@@ -115,7 +116,7 @@ fn data_that_hardly_compresses_is_stored_or_not_whatever_the_number_of_threads()
 fn every_run_writes_the_same_bytes() {
     let data = data();
     for options in options() {
-        let mut compressor = Compressor::new(options.clone().threads(exactly(8))).unwrap();
+        let mut compressor = Compressor::new(options.clone().with_threads(exactly(8))).unwrap();
         let first = compressor.compress(&data).unwrap();
         for _ in 0..5 {
             assert!(compressor.compress(&data).unwrap() == first, "{options:?} with what it kept");
@@ -153,8 +154,8 @@ fn options_of_one_block(len: usize) -> Vec<Options> {
     let mut all = Vec::new();
     for typesize in [2, 4, 8, 16] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::Delta, Filter::Shuffle], vec![Filter::BitShuffle]] {
-            let options = Options::new(typesize).codec(Codec::Zlib).filters(filters).blocksize(len);
-            all.push(options.split(SplitMode::Always));
+            let options = Options::new(typesize).with_codec(Codec::Zlib).with_filters(filters).with_blocksize(len);
+            all.push(options.with_split(SplitMode::Always));
         }
     }
     all
@@ -164,7 +165,7 @@ fn options_of_one_block(len: usize) -> Vec<Options> {
 fn chunks_of_one_block() -> Vec<(Vec<u8>, Vec<u8>)> {
     let data = &data()[..16 * 30_000];
     let chunk = |options: Options| {
-        let chunk = blosc_oxide::compress(data, &options.threads(Threads::serial())).unwrap();
+        let chunk = blosc_oxide::compress(data, &options.with_threads(Threads::serial())).unwrap();
         let header = Header::parse(&chunk).unwrap();
         assert!(header.nblocks() == 1 && header.is_split());
         (data.to_vec(), chunk)
@@ -178,7 +179,8 @@ fn the_streams_of_one_block_are_compressed_by_any_number_of_threads() {
     for ((data, chunk), options) in chunks.iter().zip(options_of_one_block(chunks[0].0.len())) {
         for threads in [2, 3, 8, 20] {
             let executor = Arc::new(Counting { threads, shared: AtomicUsize::new(0) });
-            let mut compressor = Compressor::new(options.clone().threads(Threads::custom(executor.clone()))).unwrap();
+            let mut compressor =
+                Compressor::new(options.clone().with_threads(Threads::custom(executor.clone()))).unwrap();
             for _ in 0..2 {
                 assert!(compressor.compress(data).unwrap() == *chunk, "{options:?} on {threads}");
             }
@@ -194,9 +196,13 @@ fn noise_in_streams_of_one_block_is_stored_or_not_whatever_the_number_of_threads
     for run in (0..1200).step_by(20) {
         let mut data = noise.clone();
         data[200_000 - run..].fill(7);
-        let options = Options::new(4).codec(Codec::Lz4Hc).filters([]).blocksize(data.len()).split(SplitMode::Always);
-        let one = blosc_oxide::compress(&data, &options.clone().threads(exactly(1))).unwrap();
-        assert!(blosc_oxide::compress(&data, &options.threads(exactly(3))).unwrap() == one, "{run}");
+        let options = Options::new(4)
+            .with_codec(Codec::Lz4Hc)
+            .with_filters([])
+            .with_blocksize(data.len())
+            .with_split(SplitMode::Always);
+        let one = blosc_oxide::compress(&data, &options.clone().with_threads(exactly(1))).unwrap();
+        assert!(blosc_oxide::compress(&data, &options.with_threads(exactly(3))).unwrap() == one, "{run}");
         stored += usize::from(Header::parse(&one).unwrap().is_memcpyed());
     }
     assert!((10..50).contains(&stored), "{stored}");
@@ -257,8 +263,12 @@ impl CodecPlugin for Moody {
 /// How that codec compresses blocks of `blocksize` bytes with a stream for each byte of an item.
 fn moody(typesize: usize, blocksize: usize) -> Options {
     let plugins = Plugins::new().with_codec(200, Arc::new(Moody)).unwrap();
-    let options = Options::new(typesize).codec(Codec::Plugin(200)).filters([]).blocksize(blocksize).plugins(plugins);
-    options.split(SplitMode::Always)
+    let options = Options::new(typesize)
+        .with_codec(Codec::Plugin(200))
+        .with_filters([])
+        .with_blocksize(blocksize)
+        .with_plugins(plugins);
+    options.with_split(SplitMode::Always)
 }
 
 /// Noise in which every stream of `stream_len` bytes starts with 9.
@@ -271,7 +281,7 @@ fn calm_noise(nbytes: usize, stream_len: usize) -> Vec<u8> {
 /// What one thread makes of it, and whether that is a chunk; any number of threads must make the same.
 fn the_same_on_any_number_of_threads(data: &[u8], options: &Options) -> bool {
     let compressed = |threads| {
-        let chunk = blosc_oxide::compress(data, &options.clone().threads(threads));
+        let chunk = blosc_oxide::compress(data, &options.clone().with_threads(threads));
         chunk.map_err(|error| error.to_string())
     };
     let serial = compressed(Threads::serial());
@@ -329,7 +339,7 @@ fn a_codec_that_panics_ends_the_call_and_nothing_else() {
     let calm = calm_noise(1 << 20, 1024);
     let mut data = calm.clone();
     data[500 * 1024] = 3;
-    let mut compressor = Compressor::new(moody(1, 1024).threads(Threads::at_most(2))).unwrap();
+    let mut compressor = Compressor::new(moody(1, 1024).with_threads(Threads::at_most(2))).unwrap();
     let before = compressor.compress(&calm).unwrap();
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compressor.compress(&data)));
     assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"very moody"));
@@ -339,7 +349,7 @@ fn a_codec_that_panics_ends_the_call_and_nothing_else() {
 #[test]
 fn some_blocks_of_many_are_read_by_any_number_of_threads() {
     let data = data();
-    let chunk = blosc_oxide::compress(&data, &Options::new(4).codec(Codec::Zlib).blocksize(8192)).unwrap();
+    let chunk = blosc_oxide::compress(&data, &Options::new(4).with_codec(Codec::Zlib).with_blocksize(8192)).unwrap();
     let chunk = Chunk::parse(&chunk).unwrap();
     let nblocks = chunk.header().nblocks();
     for wanted in [vec![0], vec![nblocks - 1], (5..30).collect(), (0..nblocks).step_by(2).collect::<Vec<_>>()] {
@@ -357,7 +367,8 @@ fn some_blocks_of_many_are_read_by_any_number_of_threads() {
 #[test]
 fn damage_to_one_of_many_blocks_is_reported_the_same_by_any_number_of_threads() {
     let data = data();
-    let mut chunk = blosc_oxide::compress(&data, &Options::new(4).codec(Codec::Zlib).blocksize(8192)).unwrap();
+    let mut chunk =
+        blosc_oxide::compress(&data, &Options::new(4).with_codec(Codec::Zlib).with_blocksize(8192)).unwrap();
     for place in (32..chunk.len()).step_by(chunk.len() / 40) {
         let old = std::mem::replace(&mut chunk[place], 0xa5);
         let results = [1, 2, 3, 8].map(|threads| {
@@ -392,7 +403,11 @@ impl CodecPlugin for Reluctant {
 fn of_several_blocks_that_fail_the_first_is_reported_by_any_number_of_threads() {
     let (block, nblocks) = (4096, 200);
     let plugins = Plugins::new().with_codec(200, Arc::new(Reluctant)).unwrap();
-    let options = Options::new(1).codec(Codec::Plugin(200)).filters([]).blocksize(block).plugins(plugins.clone());
+    let options = Options::new(1)
+        .with_codec(Codec::Plugin(200))
+        .with_filters([])
+        .with_blocksize(block)
+        .with_plugins(plugins.clone());
     // Whoever starts at the end is done with what fails there long before the first block is.
     for fails_at in [1, 2, nblocks / 2, nblocks - 2] {
         let mut data = calm_noise(block * nblocks, block);
@@ -413,7 +428,7 @@ fn an_output_of_any_length_gets_the_same_chunk_or_none() {
     let data = data();
     for format in [Format::Blosc1, Format::Blosc2] {
         for threads in [Threads::serial(), exactly(3)] {
-            let options = Options::new(4).codec(Codec::BloscLz).format(format).threads(threads);
+            let options = Options::new(4).with_codec(Codec::BloscLz).with_format(format).with_threads(threads);
             let mut compressor = Compressor::new(options).unwrap();
             let whole = compressor.compress(&data).unwrap();
             for room in
@@ -436,9 +451,9 @@ fn an_output_of_any_length_gets_the_same_chunk_or_none() {
 fn other_options_leave_no_trace_of_those_before() {
     let data = data();
     let all = [
-        Options::new(4).codec(Codec::Zstd).level(7).threads(exactly(3)),
-        Options::new(8).codec(Codec::Lz4).format(Format::Blosc1).blocksize(4096),
-        Options::new(1).filters([Filter::BitShuffle]).split(SplitMode::Never),
+        Options::new(4).with_codec(Codec::Zstd).with_level(7).with_threads(exactly(3)),
+        Options::new(8).with_codec(Codec::Lz4).with_format(Format::Blosc1).with_blocksize(4096),
+        Options::new(1).with_filters([Filter::BitShuffle]).with_split(SplitMode::Never),
     ];
     let mut compressor = Compressor::new(Options::new(2)).unwrap();
     for options in all.iter().cycle().take(6) {

@@ -10,7 +10,7 @@ use testkit::golden::Golden;
 const FORMATS: [EarlyFrame; 2] = [EarlyFrame::Beta1, EarlyFrame::Beta5];
 
 fn options(typesize: usize) -> Options {
-    Options::new(typesize).threads(Threads::serial())
+    Options::new(typesize).with_threads(Threads::serial())
 }
 
 fn written(sc: &SuperChunk, format: EarlyFrame) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn all_kinds_of_data_come_back() {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle], vec![Filter::Delta, Filter::Shuffle]] {
             for size in [1, 31, 100, 5000, 100_000] {
-                let mut sc = SuperChunk::new(options(4).codec(codec).filters(filters.clone())).unwrap();
+                let mut sc = SuperChunk::new(options(4).with_codec(codec).with_filters(filters.clone())).unwrap();
                 let noise: Vec<u8> = (0..size).map(|_| rng.byte()).collect();
                 let ramp: Vec<u8> = (0..size).map(|at: usize| u8::try_from(at / 5 % 256).unwrap()).collect();
                 for data in [&noise, &ramp, &vec![0; size], &vec![9; size], &ramp[..size.div_ceil(2)].to_vec()] {
@@ -84,7 +84,7 @@ fn all_kinds_of_data_come_back() {
 
 #[test]
 fn metadata_comes_back() {
-    let mut sc = SuperChunk::new(options(8).filters([Filter::TruncPrec(20), Filter::BitShuffle])).unwrap();
+    let mut sc = SuperChunk::new(options(8).with_filters([Filter::TruncPrec(20), Filter::BitShuffle])).unwrap();
     for number in 0..16 {
         sc.metalayers_mut().add(&format!("layer {number}"), vec![number; usize::from(number)]).unwrap();
     }
@@ -127,8 +127,8 @@ fn what_had_no_place_in_early_frames_is_refused() {
     let mut vlblocks = SuperChunk::new(options(1)).unwrap();
     vlblocks.append_vlblocks(&[b"a", b"bc"]).unwrap();
     cases.push(vlblocks);
-    cases.push(SuperChunk::new(options(4).filters([Filter::ByteDelta(4)])).unwrap());
-    cases.push(SuperChunk::new(options(4).filters([Filter::ShuffleGroups(2)])).unwrap());
+    cases.push(SuperChunk::new(options(4).with_filters([Filter::ByteDelta(4)])).unwrap());
+    cases.push(SuperChunk::new(options(4).with_filters([Filter::ShuffleGroups(2)])).unwrap());
     let mut vlmetalayer = SuperChunk::new(options(1)).unwrap();
     vlmetalayer.vlmetalayers_mut().add("other", b"").unwrap();
     cases.push(vlmetalayer);
@@ -160,7 +160,7 @@ fn headers_are_those_of_the_releases() {
         let path = Golden::repository().root().join(format!("early/frame-{name}.b2frame"));
         let theirs = std::fs::read(&path).unwrap();
         let read = Frame::open(&path).unwrap();
-        let mut sc = SuperChunk::new(options(4).codec(codec)).unwrap();
+        let mut sc = SuperChunk::new(options(4).with_codec(codec)).unwrap();
         read.copy_to(&mut sc).unwrap();
         let ours = written(&sc, format);
         let header_len = usize::try_from(u32::from_be_bytes(theirs[11..15].try_into().unwrap())).unwrap();
@@ -194,7 +194,7 @@ const WIDTH: u8 = 0x30;
 
 /// A frame of three chunks whose index has other entries, of another width.
 fn with_index(format: EarlyFrame, width_flags: u8, entry: impl Fn(u64) -> Vec<u8>) -> Vec<u8> {
-    let mut sc = SuperChunk::new(Options::new(4).filters([Filter::BitShuffle])).unwrap();
+    let mut sc = SuperChunk::new(Options::new(4).with_filters([Filter::BitShuffle])).unwrap();
     (0..3).for_each(|seed| sc.append(&numbers(seed)).unwrap());
     let bytes = written(&sc, format);
     let number = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());

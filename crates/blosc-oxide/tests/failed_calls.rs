@@ -44,7 +44,11 @@ impl CodecPlugin for Superstitious {
 
 fn options(typesize: usize) -> Options {
     let plugins = Plugins::new().with_codec(PLUGIN, Arc::new(Superstitious)).unwrap();
-    Options::new(typesize).codec(Codec::Plugin(PLUGIN)).filters([]).plugins(plugins).threads(Threads::serial())
+    Options::new(typesize)
+        .with_codec(Codec::Plugin(PLUGIN))
+        .with_filters([])
+        .with_plugins(plugins)
+        .with_threads(Threads::serial())
 }
 
 /// Data of a chunk that can be compressed to half, unless it starts with [`UNLUCKY`].
@@ -60,7 +64,7 @@ fn chunks(firsts: &[u8]) -> Vec<u8> {
 
 /// The same chunks, a special one among them, in memory, in a frame, and in a directory.
 fn places() -> Vec<SuperChunk> {
-    let frame = |layout| FrameOptions::new(options(4)).layout(layout);
+    let frame = |layout| FrameOptions::new(options(4)).with_layout(layout);
     let mut places = vec![
         SuperChunk::new(options(4)).unwrap(),
         Frame::create_in(MemoryStorage::default(), frame(FrameLayout::Contiguous)).unwrap().into_inner(),
@@ -107,12 +111,12 @@ const CALLS: [(&str, Call); 10] = [
     ("insert", |sc| sc.insert(1, &chunk(UNLUCKY))),
     ("update", |sc| sc.update(1, &chunk(UNLUCKY))),
     ("append_all", |sc| {
-        let mut other = SuperChunk::new(Options::new(1).threads(Threads::serial()))?;
+        let mut other = SuperChunk::new(Options::new(1).with_threads(Threads::serial()))?;
         other.extend(&chunks(&[7, 8, UNLUCKY]), CHUNK)?;
         sc.append_all(&other)
     }),
     ("copy_to", |sc| {
-        let mut other = SuperChunk::new(Options::new(1).threads(Threads::serial()))?;
+        let mut other = SuperChunk::new(Options::new(1).with_threads(Threads::serial()))?;
         other.metalayers_mut().add("new", "layer")?;
         other.vlmetalayers_mut().add("vl", b"layer")?;
         other.extend(&chunks(&[7, 8, UNLUCKY]), CHUNK)?;
@@ -195,7 +199,7 @@ fn what_is_seen_after_a_failed_write_to_the_storage_is_what_was_there_before() {
 }
 
 fn array(place: Place) -> NdArray {
-    let options = ArrayOptions::new(&[8, 8], options(1)).chunks(&[4, 8]).blocks(&[4, 8]);
+    let options = ArrayOptions::new(&[8, 8], options(1)).with_chunks(&[4, 8]).with_blocks(&[4, 8]);
     let mut array = NdArray::create(place, &options, &Fill::Zeros).unwrap();
     let rows: Vec<u8> = (0..64).map(|at| if at % 32 < 16 { 1 + at / 32 } else { 0 }).collect();
     array.write(&[Pick::All, Pick::All], &rows).unwrap();
@@ -244,7 +248,7 @@ fn a_call_on_an_array_that_fails_half_way_changes_nothing() {
 fn a_packed_super_chunk_has_nothing_of_an_append_that_fails() {
     let mut memory = MemoryStorage::default();
     // The first buffer becomes what the others are compared with.
-    let delta = PackedOptions::new(4).filters([blosc_oxide::Filter::Delta]);
+    let delta = PackedOptions::new(4).with_filters([blosc_oxide::Filter::Delta]);
     let mut writer = PackedWriter::create_in(&mut memory, delta).unwrap();
     assert_eq!(writer.append(&vec![1; 1 << 31]).unwrap_err().kind(), ErrorKind::InvalidArgument);
     writer.append(&noise(1, 4000)).unwrap();

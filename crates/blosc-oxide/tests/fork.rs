@@ -10,7 +10,7 @@ fn data() -> Vec<u8> {
 }
 
 fn chunk_of(data: &[u8]) -> Vec<u8> {
-    compress(data, &Options::new(4).codec(Codec::Lz4Hc).threads(Threads::at_most(0))).unwrap()
+    compress(data, &Options::new(4).with_codec(Codec::Lz4Hc).with_threads(Threads::at_most(0))).unwrap()
 }
 
 /// Whether this process can do all that `parent` could, and with help where there is more than one

@@ -26,7 +26,7 @@ const TRAILER: &[&[u8]] = &[b"\x94\x01\x93\xcd\0\x06\xde\0\0\xdc\0\0", b"\xce\0\
 
 #[test]
 fn the_frame_of_the_documentation_has_the_bytes_that_are_shown() {
-    let options = FrameOptions::new(Options::new(4)).checksums(false).metalayer("unit", b"\xa1m");
+    let options = FrameOptions::new(Options::new(4)).with_checksums(false).with_metalayer("unit", b"\xa1m");
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     let data: Vec<u8> = (0..40).map(|at: u8| at.wrapping_mul(113)).collect();
     frame.append(&data).unwrap();

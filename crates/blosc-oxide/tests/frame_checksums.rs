@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A frame in memory with checksums, as bytes.
 fn checked_frame() -> Vec<u8> {
-    let options = FrameOptions::new(Options::new(4)).metalayer("unit", "kelvin");
+    let options = FrameOptions::new(Options::new(4)).with_metalayer("unit", "kelvin");
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     frame.append(&[7; 4000]).unwrap();
     frame.to_bytes().unwrap()

@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 fn options() -> FrameOptions {
     // All chunks are read one by one here, and a few bytes of index can be a hundred million.
-    let limits = Limits::new().max_allocation(LIMIT).max_chunks(20_000);
-    FrameOptions::new(Options::new(1).threads(Threads::serial())).limits(limits)
+    let limits = Limits::new().with_max_allocation(LIMIT).with_max_chunks(20_000);
+    FrameOptions::new(Options::new(1).with_threads(Threads::serial())).with_limits(limits)
 }
 
 fn open(bytes: &[u8]) -> Result<Frame> {
@@ -127,7 +127,7 @@ fn originals(max_size: usize) -> Vec<(String, Vec<u8>)> {
 }
 
 fn ours() -> Vec<u8> {
-    let options = FrameOptions::new(Options::new(4).threads(Threads::serial())).metalayer("unit", "kelvin");
+    let options = FrameOptions::new(Options::new(4).with_threads(Threads::serial())).with_metalayer("unit", "kelvin");
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     for start in 0..5_u32 {
         let buffer: Vec<u8> = (start * 7..start * 7 + 300).flat_map(u32::to_le_bytes).collect();

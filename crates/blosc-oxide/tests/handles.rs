@@ -16,7 +16,9 @@ const LAYOUTS: [FrameLayout; 2] = [FrameLayout::Contiguous, FrameLayout::Sparse]
 const MUCH: usize = 2 << 20;
 
 fn options(layout: FrameLayout) -> FrameOptions {
-    FrameOptions::new(Options::new(4).threads(Threads::serial())).layout(layout).durability(Durability::None)
+    FrameOptions::new(Options::new(4).with_threads(Threads::serial()))
+        .with_layout(layout)
+        .with_durability(Durability::None)
 }
 
 fn open(path: &Path, layout: FrameLayout) -> Frame {
@@ -33,7 +35,7 @@ fn two_handles_take_turns_and_lose_nothing() {
     for layout in LAYOUTS {
         for checksums in [true, false] {
             let path = scratch.path().join(format!("{layout:?}-{checksums}"));
-            let mut one = Frame::create(&path, options(layout).checksums(checksums)).unwrap();
+            let mut one = Frame::create(&path, options(layout).with_checksums(checksums)).unwrap();
             let mut other = open(&path, layout);
             for round in 0..10 {
                 one.append(&noise(2 * round, CHUNK)).unwrap();
@@ -160,7 +162,7 @@ fn two_arrays_on_one_frame_lose_nothing() {
     let scratch = Scratch::new("handles-arrays");
     for layout in LAYOUTS {
         let path = scratch.path().join(format!("{layout:?}"));
-        let array = ArrayOptions::new(&[0, 4], Options::new(4)).chunks(&[1, 4]).frame(options(layout));
+        let array = ArrayOptions::new(&[0, 4], Options::new(4)).with_chunks(&[1, 4]).with_frame(options(layout));
         let mut one = NdArray::create(path.as_path(), &array, &Fill::Zeros).unwrap();
         let mut other = NdArray::open_writable(&path).unwrap();
         let items = |value: u8| [value; 16];

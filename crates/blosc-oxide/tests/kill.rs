@@ -21,10 +21,10 @@ const MAX_LIFE: Duration = Duration::from_millis(30);
 const CHUNK: usize = 64;
 
 fn options(layout: FrameLayout) -> FrameOptions {
-    FrameOptions::new(Options::new(4).threads(Threads::serial()))
-        .layout(layout)
-        .durability(Durability::None)
-        .metalayer("count", 0_u64.to_le_bytes())
+    FrameOptions::new(Options::new(4).with_threads(Threads::serial()))
+        .with_layout(layout)
+        .with_durability(Durability::None)
+        .with_metalayer("count", 0_u64.to_le_bytes())
 }
 
 fn data(index: usize) -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the crate, lowest layer first. Only `lib.rs`, above them all, may use everything.
 const LAYERS: [&[&str]; 6] = [
-    &["error", "bytes", "isa", "limits", "numpy"],
+    &["error", "bytes", "isa", "item", "limits", "numpy"],
     &["filter", "codec", "exec", "storage"],
     &["chunk"],
     &["schunk"],

@@ -15,7 +15,7 @@ const LITTLE: u64 = 16 << 10;
 
 /// A compressed chunk of 100,000 bytes in 64 of its own and less, with other sizes in its header.
 fn claiming(nbytes: i32, blocksize: i32) -> Vec<u8> {
-    let options = Options::new(4).codec(Codec::Lz4);
+    let options = Options::new(4).with_codec(Codec::Lz4);
     let mut chunk = blosc_oxide::compress(&[7; 100_000], &options).unwrap();
     assert!(chunk.len() < 200, "{}", chunk.len());
     chunk[4..8].copy_from_slice(&nbytes.to_le_bytes());
@@ -33,7 +33,7 @@ fn a_chunk_that_claims_too_much_is_refused_before_it_allocates() {
         (i32::MAX, i32::MAX, ErrorKind::Corrupt),
     ] {
         let chunk = claiming(nbytes, blocksize);
-        let (result, used) = CountingAllocator::on_this_thread(|| blosc_oxide::decompress(&chunk));
+        let (result, used) = CountingAllocator::on_this_thread(|| Decompressor::new().decompress(&chunk));
         let error = result.unwrap_err();
         assert_eq!(error.kind(), kind, "nbytes {nbytes}, blocksize {blocksize}: {error}");
         assert!(used.peak < LITTLE, "nbytes {nbytes}, blocksize {blocksize}: {used:?}");
@@ -41,9 +41,18 @@ fn a_chunk_that_claims_too_much_is_refused_before_it_allocates() {
 }
 
 #[test]
+fn what_compress_can_take_is_within_the_limit_of_decompress() {
+    let nbytes = (1 << 30) + 8;
+    let chunk = blosc_oxide::special_chunk(Special::Zeros, nbytes, &Options::new(8)).unwrap();
+    assert_eq!(blosc_oxide::decompress(&chunk).unwrap().len(), nbytes);
+    assert_eq!(blosc_oxide::decompress_items::<f64>(&chunk).unwrap().len(), nbytes / 8);
+    assert_eq!(Decompressor::new().decompress(&chunk).unwrap_err().kind(), ErrorKind::LimitExceeded);
+}
+
+#[test]
 fn the_limit_is_kept_to_the_byte() {
     let chunk = blosc_oxide::compress(&[1; 5000], &Options::new(1)).unwrap();
-    let limited = |bytes| Decompressor::new().with_limits(Limits::new().max_allocation(bytes)).decompress(&chunk);
+    let limited = |bytes| Decompressor::new().with_limits(Limits::new().with_max_allocation(bytes)).decompress(&chunk);
     assert_eq!(limited(5000).unwrap(), [1; 5000]);
     let error = limited(4999).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
@@ -53,7 +62,7 @@ fn the_limit_is_kept_to_the_byte() {
 #[test]
 fn a_special_value_is_held_to_the_limit_too() {
     let chunk = blosc_oxide::special_chunk(Special::Zeros, 2_000_000_000, &Options::new(8)).unwrap();
-    let (result, used) = CountingAllocator::on_this_thread(|| blosc_oxide::decompress(&chunk));
+    let (result, used) = CountingAllocator::on_this_thread(|| Decompressor::new().decompress(&chunk));
     assert_eq!(result.unwrap_err().kind(), ErrorKind::LimitExceeded);
     assert!(used.peak < LITTLE, "{used:?}");
 }
@@ -71,7 +80,7 @@ fn a_part_needs_memory_for_the_part_only() {
 #[test]
 fn a_part_of_a_compressed_chunk_needs_memory_for_its_blocks_only() {
     let data: Vec<u8> = (0..500_000_u32).flat_map(|i| (i / 9).to_le_bytes()).collect();
-    let options = Options::new(4).codec(Codec::Lz4).blocksize(8 << 10);
+    let options = Options::new(4).with_codec(Codec::Lz4).with_blocksize(8 << 10);
     let bytes = blosc_oxide::compress(&data, &options).unwrap();
     let (part, used) = CountingAllocator::on_this_thread(|| {
         let mut decompressor = Decompressor::new().with_threads(Threads::serial());
@@ -85,7 +94,7 @@ fn a_part_of_a_compressed_chunk_needs_memory_for_its_blocks_only() {
 fn a_block_that_claims_too_much_is_refused_with_scratch_in_mind() {
     // One byte of data is asked for, but the block around it would need half a gigabyte.
     let chunk = claiming(400_000_000, 400_000_000);
-    let limits = Limits::new().max_allocation(1 << 20);
+    let limits = Limits::new().with_max_allocation(1 << 20);
     let (result, used) = CountingAllocator::on_this_thread(|| {
         let mut decompressor = Decompressor::new().with_threads(Threads::serial()).with_limits(limits);
         decompressor.bytes(&Chunk::parse(&chunk).unwrap(), 0..1)
@@ -112,20 +121,20 @@ mod bombs {
     const LIMIT: usize = 1 << 20;
 
     fn serial() -> Options {
-        Options::new(4).threads(Threads::serial())
+        Options::new(4).with_threads(Threads::serial())
     }
 
     fn within(limits: Limits) -> FrameOptions {
-        FrameOptions::new(serial()).limits(limits)
+        FrameOptions::new(serial()).with_limits(limits)
     }
 
     fn limited() -> Limits {
-        Limits::new().max_allocation(LIMIT)
+        Limits::new().with_max_allocation(LIMIT)
     }
 
     /// A frame of zeros, all of them special chunks.
     fn zeros(nbytes: u64, chunk: usize) -> Vec<u8> {
-        let options = FrameOptions::new(serial()).checksums(false);
+        let options = FrameOptions::new(serial()).with_checksums(false);
         let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
         frame.fill(Special::Zeros, nbytes, chunk).unwrap();
         let bytes = frame.to_bytes().unwrap();
@@ -171,9 +180,9 @@ mod bombs {
     #[test]
     fn a_frame_of_more_chunks_than_allowed_is_not_opened() {
         let bytes = zeros(4 * 100_000, 4);
-        let limits = limited().max_chunks(99_999);
+        let limits = limited().with_max_chunks(99_999);
         assert_eq!(refused(|| open(&bytes, limits).map(drop)), ErrorKind::LimitExceeded);
-        assert_eq!(open(&bytes, limited().max_chunks(100_000)).unwrap().nchunks(), 100_000);
+        assert_eq!(open(&bytes, limited().with_max_chunks(100_000)).unwrap().nchunks(), 100_000);
     }
 
     #[test]
@@ -194,7 +203,8 @@ mod bombs {
         // 1.6 megabytes of offsets that go up evenly.
         let offsets: Vec<u8> = (0..200_000_u64).flat_map(|at| (at * 32).to_le_bytes()).collect();
         let index =
-            blosc_oxide::compress(&offsets, &Options::new(8).blocksize(16 << 10).threads(Threads::serial())).unwrap();
+            blosc_oxide::compress(&offsets, &Options::new(8).with_blocksize(16 << 10).with_threads(Threads::serial()))
+                .unwrap();
         let bytes = with_index(&zeros(4 * 200_000, 4), &index);
         let frame = open(&bytes, limited()).unwrap();
         assert_eq!(frame.nchunks(), 200_000);
@@ -222,7 +232,8 @@ mod bombs {
     #[test]
     fn an_array_of_terabytes_is_read_in_parts_only() {
         let side = 1 << 20;
-        let options = ArrayOptions::new(&[side, side], serial()).chunks(&[1 << 12, 1 << 12]).blocks(&[64, 64]);
+        let options =
+            ArrayOptions::new(&[side, side], serial()).with_chunks(&[1 << 12, 1 << 12]).with_blocks(&[64, 64]);
         let array = NdArray::create(blosc_oxide::Place::Memory, &options, &Fill::Zeros).unwrap();
         let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(serial())).unwrap();
         array.super_chunk().copy_to(&mut frame).unwrap();
@@ -234,7 +245,7 @@ mod bombs {
     #[test]
     fn an_array_of_more_chunks_than_can_be_listed_is_not_made() {
         let side = 1 << 61;
-        let limited = |options: ArrayOptions| options.frame(within(limited()));
+        let limited = |options: ArrayOptions| options.with_frame(within(limited()));
         let options = limited(ArrayOptions::new(&[side], Options::new(1)));
         let place = || blosc_oxide::Place::storage(MemoryStorage::default());
         for fill in [Fill::Zeros, Fill::Uninit, Fill::Value(vec![7])] {
@@ -252,7 +263,7 @@ mod bombs {
 
     #[test]
     fn an_array_does_not_grow_to_more_chunks_than_can_be_listed() {
-        let options = ArrayOptions::new(&[10, 10], serial()).frame(within(limited()));
+        let options = ArrayOptions::new(&[10, 10], serial()).with_frame(within(limited()));
         let mut array =
             NdArray::create(blosc_oxide::Place::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
         for shape in [[1 << 40, 10], [10, 1 << 40], [1 << 20, 1 << 20]] {
@@ -264,10 +275,10 @@ mod bombs {
     #[test]
     fn blocks_of_one_item_are_not_listed_beyond_the_limit() {
         let side = 1 << 9;
-        let options = ArrayOptions::new(&[side, side], Options::new(1).threads(Threads::serial()))
-            .chunks(&[side, side])
-            .blocks(&[1, 1])
-            .frame(within(limited()));
+        let options = ArrayOptions::new(&[side, side], Options::new(1).with_threads(Threads::serial()))
+            .with_chunks(&[side, side])
+            .with_blocks(&[1, 1])
+            .with_frame(within(limited()));
         let mut array =
             NdArray::create(blosc_oxide::Place::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
         assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
@@ -277,8 +288,8 @@ mod bombs {
 
     #[test]
     fn a_packed_super_chunk_that_claims_too_many_chunks_is_refused() {
-        let mut bytes = PackedOptions::new(4).threads(Threads::serial()).pack([[7; 400], [8; 400]]).unwrap();
-        let limits = limited().max_chunks(1);
+        let mut bytes = PackedOptions::new(4).with_threads(Threads::serial()).pack([[7; 400], [8; 400]]).unwrap();
+        let limits = limited().with_max_chunks(1);
         assert_eq!(refused(|| PackedSuperChunk::open_with_limits(&bytes[..], limits)), ErrorKind::LimitExceeded);
         for claim in [1 << 20, 1 << 40, i64::MAX] {
             bytes[16..24].copy_from_slice(&i64::to_le_bytes(claim));
@@ -291,19 +302,19 @@ mod bombs {
     fn a_bloscpack_file_of_more_chunks_than_allowed_is_refused() {
         use blosc_oxide::bloscpack::{self, Bloscpack, BloscpackOptions, ReadOptions};
         let open = |bytes: &[u8], limits: Limits| {
-            let options = ReadOptions::new().threads(Threads::serial()).limits(limits);
+            let options = ReadOptions::new().with_threads(Threads::serial()).with_limits(limits);
             Bloscpack::with_options(MemoryStorage::new(bytes.to_vec()), options)
         };
-        let options = BloscpackOptions::new(serial()).chunk_size(4);
+        let options = BloscpackOptions::new(serial()).with_chunk_size(4);
         let bytes = bloscpack::pack_slice(&[7; 400], &options).unwrap();
-        assert_eq!(refused(|| open(&bytes, limited().max_chunks(99)).map(drop)), ErrorKind::LimitExceeded);
-        assert_eq!(open(&bytes, limited().max_chunks(100)).unwrap().nchunks().unwrap(), 100);
+        assert_eq!(refused(|| open(&bytes, limited().with_max_chunks(99)).map(drop)), ErrorKind::LimitExceeded);
+        assert_eq!(open(&bytes, limited().with_max_chunks(100)).unwrap().nchunks().unwrap(), 100);
         // A stream does not say how many there are.
         let mut stream = Vec::new();
-        bloscpack::pack(&[7; 400][..], &mut stream, &options.offsets(false)).unwrap();
-        let file = open(&stream, limited().max_chunks(99)).unwrap();
+        bloscpack::pack(&[7; 400][..], &mut stream, &options.with_offsets(false)).unwrap();
+        let file = open(&stream, limited().with_max_chunks(99)).unwrap();
         assert_eq!(refused(|| file.copy_to(Vec::new())), ErrorKind::LimitExceeded);
-        let options = ReadOptions::new().threads(Threads::serial()).limits(limited().max_chunks(99));
+        let options = ReadOptions::new().with_threads(Threads::serial()).with_limits(limited().with_max_chunks(99));
         assert_eq!(refused(|| bloscpack::unpack(&stream[..], Vec::new(), &options)), ErrorKind::LimitExceeded);
     }
 
@@ -312,7 +323,7 @@ mod bombs {
     fn a_bloscpack_file_that_claims_too_many_chunks_is_refused() {
         use blosc_oxide::bloscpack::{self, Bloscpack, BloscpackOptions};
         for offsets in [false, true] {
-            let options = BloscpackOptions::new(serial()).chunk_size(400).offsets(offsets);
+            let options = BloscpackOptions::new(serial()).with_chunk_size(400).with_offsets(offsets);
             let mut bytes = bloscpack::pack_slice(&[7; 800], &options).unwrap();
             bytes[16..24].copy_from_slice(&(1_i64 << 40).to_le_bytes());
             let kind = refused(|| {
@@ -327,8 +338,8 @@ mod bombs {
 #[test]
 fn zeros_in_place_of_damaged_chunks_are_held_to_the_limit() {
     let bytes = include_bytes!("findings/zeros_for_damaged_chunks.b2frame");
-    let options = FrameOptions::new(Options::new(1).threads(Threads::serial()));
-    let options = options.limits(Limits::new().max_allocation(64 << 10));
+    let options = FrameOptions::new(Options::new(1).with_threads(Threads::serial()));
+    let options = options.with_limits(Limits::new().with_max_allocation(64 << 10));
     let (result, used) = CountingAllocator::on_this_thread(|| {
         let repair = Frame::repair(MemoryStorage::new(bytes.to_vec()), options)?;
         repair.write_to(&mut SuperChunk::new(repair.options())?)
@@ -340,7 +351,7 @@ fn zeros_in_place_of_damaged_chunks_are_held_to_the_limit() {
 #[test]
 fn sizes_of_chunks_that_contradict_the_header_are_read_once() {
     let bytes = include_bytes!("findings/sizes_that_contradict_the_header.b2frame");
-    let options = FrameOptions::new(Options::new(1).threads(Threads::serial()));
+    let options = FrameOptions::new(Options::new(1).with_threads(Threads::serial()));
     let mut frame = Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, options).unwrap();
     assert_eq!(frame.nchunks(), 2500);
     let (result, used) = CountingAllocator::on_this_thread(|| frame.verify());
@@ -354,7 +365,7 @@ fn sizes_of_chunks_that_contradict_the_header_are_read_once() {
 #[test]
 fn however_many_chunks_are_damaged_only_the_first_are_described() {
     const CHUNKS: usize = 20_000;
-    let options = FrameOptions::new(Options::new(1).level(0).threads(Threads::serial()));
+    let options = FrameOptions::new(Options::new(1).with_level(0).with_threads(Threads::serial()));
     let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
     for index in 0..CHUNKS as u64 {
         frame.append(&index.to_le_bytes()).unwrap();

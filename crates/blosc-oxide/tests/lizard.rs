@@ -8,7 +8,7 @@ const CODEC_FLAGS_AT: usize = 27;
 const CODEC_AT: usize = 77;
 
 fn frame_that_says_lizard() -> Vec<u8> {
-    let options = FrameOptions::new(Options::new(4).codec(Codec::Lz4)).checksums(false);
+    let options = FrameOptions::new(Options::new(4).with_codec(Codec::Lz4)).with_checksums(false);
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     frame.append(&[7; 4000]).unwrap();
     frame.commit().unwrap();
@@ -20,7 +20,7 @@ fn frame_that_says_lizard() -> Vec<u8> {
 
 #[test]
 fn compressing_with_lizard_is_refused() {
-    let error = compress(&[1; 1000], &Options::new(4).codec(Codec::Lizard)).unwrap_err();
+    let error = compress(&[1; 1000], &Options::new(4).with_codec(Codec::Lizard)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(error.to_string().contains("lizard is read, but not written"), "{error}");
 }
@@ -28,7 +28,7 @@ fn compressing_with_lizard_is_refused() {
 #[test]
 fn appending_to_a_frame_of_lizard_is_refused_and_changes_nothing() {
     let bytes = frame_that_says_lizard();
-    let options = Options::new(4).threads(Threads::serial());
+    let options = Options::new(4).with_threads(Threads::serial());
     let mut frame = Frame::open_in(MemoryStorage::new(bytes.clone()), options).unwrap();
     assert_eq!(frame.codec(), Codec::Lizard);
     let error = frame.append(&[8; 4000]).unwrap_err();
@@ -48,7 +48,8 @@ fn an_early_frame_of_lizard_is_not_written() {
 #[cfg(not(feature = "lizard"))]
 #[test]
 fn without_the_feature_a_chunk_of_lizard_is_an_error_that_names_it() {
-    let mut chunk = compress(&[7; 1000], &Options::new(4).format(blosc_oxide::Format::Blosc1).level(5)).unwrap();
+    let mut chunk =
+        compress(&[7; 1000], &Options::new(4).with_format(blosc_oxide::Format::Blosc1).with_level(5)).unwrap();
     chunk[2] = chunk[2] & 0x1f | 5 << 5;
     let error = blosc_oxide::decompress(&chunk).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);

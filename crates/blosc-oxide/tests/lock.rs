@@ -32,14 +32,14 @@ impl Drop for Scratch {
 }
 
 fn options(layout: FrameLayout) -> FrameOptions {
-    FrameOptions::new(Options::new(1).threads(Threads::serial()))
-        .layout(layout)
-        .durability(Durability::None)
-        .locking(true)
+    FrameOptions::new(Options::new(1).with_threads(Threads::serial()))
+        .with_layout(layout)
+        .with_durability(Durability::None)
+        .with_locking(true)
 }
 
 fn impatient(layout: FrameLayout) -> FrameOptions {
-    options(layout).lock_timeout(A_MOMENT)
+    options(layout).with_lock_timeout(A_MOMENT)
 }
 
 #[expect(clippy::host_endian_bytes, reason = "the processes of one machine share it")]
@@ -224,7 +224,7 @@ fn an_array_that_nothing_is_appended_to_keeps_no_lock() {
     let scratch = Scratch::new("array");
     let path = scratch.frame(FrameLayout::Contiguous);
     let open = || NdArray::from_frame(Frame::open_writable_with(&path, impatient(FrameLayout::Contiguous)).unwrap());
-    let array = ArrayOptions::new(&[3], Options::new(1)).chunks(&[2]);
+    let array = ArrayOptions::new(&[3], Options::new(1)).with_chunks(&[2]);
     NdArray::create_with_data(path.as_path(), &array, b"abc").unwrap().commit().unwrap();
     let (mut one, mut other) = (open().unwrap(), open().unwrap());
     one.append(0, b"").unwrap();

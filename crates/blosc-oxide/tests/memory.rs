@@ -64,7 +64,7 @@ fn decoding_a_chunk_takes_its_data_and_two_blocks_a_thread() {
     for codec in CODECS {
         for filters in pipelines() {
             for (threads, blocksize) in [(1, 1 << 20), (1, 8 << 20), (3, 1 << 20)] {
-                let options = Options::new(4).codec(codec).filters(filters.clone()).blocksize(blocksize);
+                let options = Options::new(4).with_codec(codec).with_filters(filters.clone()).with_blocksize(blocksize);
                 let chunk = blosc_oxide::compress(&data, &options).unwrap();
                 let what = format!("{codec} {filters:?} in blocks of {blocksize} on {threads}");
                 let (plain, used) = CountingAllocator::on_all_threads(|| {
@@ -85,7 +85,7 @@ fn decoding_a_part_takes_the_part_and_two_blocks() {
     let blocksize = 1 << 20;
     for codec in CODECS {
         for filters in pipelines() {
-            let options = Options::new(4).codec(codec).filters(filters.clone()).blocksize(blocksize);
+            let options = Options::new(4).with_codec(codec).with_filters(filters.clone()).with_blocksize(blocksize);
             let chunk = blosc_oxide::compress(&data, &options).unwrap();
             let chunk = blosc_oxide::Chunk::parse(&chunk).unwrap();
             let range = 3_000_001..3_000_101;
@@ -104,7 +104,7 @@ fn blocks_of_any_length_take_their_data_and_two_of_the_longest() {
     let data = data(1 << 20);
     let blocks: Vec<&[u8]> = data.chunks(700_000).collect();
     for codec in CODECS {
-        let mut compressor = Compressor::new(Options::new(4).codec(codec)).unwrap();
+        let mut compressor = Compressor::new(Options::new(4).with_codec(codec)).unwrap();
         let chunk = compressor.compress_vlblocks(&blocks).unwrap();
         let (plain, used) = CountingAllocator::on_all_threads(|| {
             Decompressor::new().with_threads(Threads::serial()).decompress(&chunk).unwrap()
@@ -118,14 +118,14 @@ fn blocks_of_any_length_take_their_data_and_two_of_the_longest() {
 fn reading_a_chunk_of_a_frame_takes_its_bytes_as_well() {
     let _alone = alone();
     let data = data(1 << 20);
-    let options = Options::new(4).codec(Codec::Lz4).blocksize(512 << 10).threads(Threads::serial());
+    let options = Options::new(4).with_codec(Codec::Lz4).with_blocksize(512 << 10).with_threads(Threads::serial());
     let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(options)).unwrap();
     for _ in 0..4 {
         frame.append(&data).unwrap();
     }
     let bytes = frame.to_bytes().unwrap();
     let chunk_len = frame.chunk(0).unwrap().len();
-    let options = FrameOptions::new(Options::new(1).threads(Threads::serial()));
+    let options = FrameOptions::new(Options::new(1).with_threads(Threads::serial()));
     let frame = Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap();
     let (plain, used) = CountingAllocator::on_all_threads(|| frame.decompress(2).unwrap());
     assert!(plain == data);
@@ -135,8 +135,8 @@ fn reading_a_chunk_of_a_frame_takes_its_bytes_as_well() {
 #[test]
 fn a_slice_of_an_array_takes_the_slice_and_two_blocks() {
     let _alone = alone();
-    let options = Options::new(4).codec(Codec::Lz4).threads(Threads::serial());
-    let options = ArrayOptions::new(&[1024, 1024], options).chunks(&[512, 512]).blocks(&[256, 256]);
+    let options = Options::new(4).with_codec(Codec::Lz4).with_threads(Threads::serial());
+    let options = ArrayOptions::new(&[1024, 1024], options).with_chunks(&[512, 512]).with_blocks(&[256, 256]);
     let array = NdArray::from_data(&options, &data(1 << 20)).unwrap();
     let chunk_len = array.super_chunk().chunk(0).unwrap().len();
     let (plain, used) = CountingAllocator::on_all_threads(|| array.to_vec().unwrap());
@@ -152,9 +152,9 @@ fn chunks_under_way_are_held_to_the_limit() {
     let _alone = alone();
     let data = data(12 << 20);
     let threads = Threads::custom(Arc::new(Scoped(4)));
-    let options = Options::new(4).codec(Codec::Lz4).blocksize(BLOCK).threads(threads);
-    let limits = Limits::new().max_allocation(2 * CHUNK + 1000);
-    let frame_options = FrameOptions::new(options.clone()).limits(limits).durability(Durability::None);
+    let options = Options::new(4).with_codec(Codec::Lz4).with_blocksize(BLOCK).with_threads(threads);
+    let limits = Limits::new().with_max_allocation(2 * CHUNK + 1000);
+    let frame_options = FrameOptions::new(options.clone()).with_limits(limits).with_durability(Durability::None);
     let scratch = common::child::Scratch::new("under-way");
     let path = scratch.path().join("flat.b2frame");
     // A chunk, as data and as it is made and stored, and blocks of each thread; four chunks at a time would be twice that.
@@ -167,8 +167,8 @@ fn chunks_under_way_are_held_to_the_limit() {
     let (written, used) = CountingAllocator::on_all_threads(|| frame.write_to(0..frame.nbytes(), std::io::sink()));
     written.unwrap();
     assert_peak("writing out", used.peak, chunks, blocks);
-    let array = ArrayOptions::new(&[data.len() as u64 / 4], options).chunks(&[1 << 20]).blocks(&[16 << 10]);
-    let array = array.frame(frame_options);
+    let array = ArrayOptions::new(&[data.len() as u64 / 4], options).with_chunks(&[1 << 20]).with_blocks(&[16 << 10]);
+    let array = array.with_frame(frame_options);
     let path = scratch.path().join("array.b2nd");
     let (made, used) = CountingAllocator::on_all_threads(|| NdArray::create_with_data(&path, &array, &data));
     assert_eq!(made.unwrap().nbytes(), data.len() as u64);
@@ -180,7 +180,7 @@ fn chunks_under_way_are_held_to_the_limit() {
 fn bloscpack_of(sizes: &[usize]) -> Vec<u8> {
     use blosc_oxide::bloscpack::{BloscpackOptions, pack_slice};
     let packed = |size: usize| {
-        let options = BloscpackOptions::new(Options::new(1)).chunk_size(size).offsets(false);
+        let options = BloscpackOptions::new(Options::new(1)).with_chunk_size(size).with_offsets(false);
         pack_slice(&vec![0; size], &options).unwrap()
     };
     let mut file = packed(1)[..32].to_vec();
@@ -204,7 +204,7 @@ fn a_bloscpack_file_takes_no_more_than_a_batch_whatever_its_first_chunk_is() {
         let bytes = bloscpack_of(&sizes);
         for threads in [1, 3] {
             let largest = sizes.iter().max().unwrap();
-            let options = ReadOptions::new().threads(Threads::custom(Arc::new(Scoped(threads))));
+            let options = ReadOptions::new().with_threads(Threads::custom(Arc::new(Scoped(threads))));
             let ((), used) = CountingAllocator::on_all_threads(|| {
                 unpack(&bytes[..], std::io::sink(), &options).unwrap();
             });
@@ -234,7 +234,7 @@ fn every_decoder_runs_with_128_kib_of_stack() {
 #[test]
 fn an_early_frame_is_written_chunk_by_chunk() {
     let _alone = alone();
-    let mut sc = SuperChunk::new(Options::new(4).level(0).threads(Threads::serial())).unwrap();
+    let mut sc = SuperChunk::new(Options::new(4).with_level(0).with_threads(Threads::serial())).unwrap();
     let chunk = data(1 << 18);
     (0..32).for_each(|_| sc.append(&chunk).unwrap());
     for format in [EarlyFrame::Beta1, EarlyFrame::Beta5] {

@@ -65,12 +65,12 @@ struct Recording {
 }
 
 fn options(durability: Durability) -> ArrayOptions {
-    let frame = FrameOptions::default().durability(durability).metalayer("unit", "kelvin");
-    ArrayOptions::new(&[7, 10], Options::new(4).threads(Threads::serial()))
-        .dtype("<u4")
-        .chunks(&[3, 4])
-        .blocks(&[2, 2])
-        .frame(frame)
+    let frame = FrameOptions::default().with_durability(durability).with_metalayer("unit", "kelvin");
+    ArrayOptions::new(&[7, 10], Options::new(4).with_threads(Threads::serial()))
+        .with_dtype("<u4")
+        .with_chunks(&[3, 4])
+        .with_blocks(&[2, 2])
+        .with_frame(frame)
 }
 
 fn create(layout: FrameLayout, durability: Durability) -> (Disk, NdArray) {

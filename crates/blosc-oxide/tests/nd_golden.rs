@@ -105,7 +105,7 @@ fn metalayer(first: u8, shape: &[i64], chunks: &[i32], blocks: &[i32]) -> Vec<u8
 
 #[test]
 fn the_metalayer_that_was_called_caterva_is_read_and_kept() {
-    let mut sc = SuperChunk::new(Options::new(2).blocksize(8)).unwrap();
+    let mut sc = SuperChunk::new(Options::new(2).with_blocksize(8)).unwrap();
     sc.metalayers_mut().add("caterva", metalayer(0x95, &[3, 3], &[2, 2], &[2, 2])).unwrap();
     for first in [1_u16, 5, 9, 13] {
         let items: Vec<u8> = (first..first + 4).flat_map(u16::to_le_bytes).collect();
@@ -167,7 +167,7 @@ fn crafted_geometry_is_an_error_in_microseconds() {
 fn arrays_of_sixteen_dimensions_and_of_none_come_back() {
     let shape = [1, 2, 1, 2, 1, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1, 2];
     let items: Vec<u8> = (0..96).collect();
-    let options = ArrayOptions::new(&shape, Options::new(1)).chunks(&[1; 16]).blocks(&[1; 16]);
+    let options = ArrayOptions::new(&shape, Options::new(1)).with_chunks(&[1; 16]).with_blocks(&[1; 16]);
     let bytes = frame_of(&options, &items);
     let array = NdArray::from_bytes(bytes).unwrap();
     assert_eq!((array.shape(), array.to_vec().unwrap()), (&shape[..], items));

@@ -38,8 +38,10 @@ fn peak<T>(what: &str, limit: u64, action: impl Fn() -> T) -> T {
 fn memory_is_bounded() {
     let scratch = common::child::Scratch::new("nd-memory");
     let at = |name: &str| scratch.path().join(name);
-    let compression = Options::new(4).codec(Codec::Lz4).filters([Filter::Shuffle]).threads(Threads::at_most(2));
-    let options = ArrayOptions::new(&SHAPE, compression.clone()).dtype("<u4").chunks(&CHUNKS).blocks(&BLOCKS);
+    let compression =
+        Options::new(4).with_codec(Codec::Lz4).with_filters([Filter::Shuffle]).with_threads(Threads::at_most(2));
+    let options =
+        ArrayOptions::new(&SHAPE, compression.clone()).with_dtype("<u4").with_chunks(&CHUNKS).with_blocks(&BLOCKS);
     let path = at("array.b2nd");
     drop(NdArray::create_with_data(&path, &options, &items()).unwrap());
     let array = NdArray::open(&path).unwrap();
@@ -59,7 +61,7 @@ fn memory_is_bounded() {
 
     // A copy with other chunks: for each thread a chunk as it is read, as it is stored and compressed, and those that
     // wait to be stored.
-    let other = array.options().chunks(&[128, 32, 100]).blocks(&[32, 32, 20]);
+    let other = array.options().with_chunks(&[128, 32, 100]).with_blocks(&[32, 32, 20]);
     let other_chunk = 128 * 32 * 100 * ITEM;
     let limit = THREADS * (3 * other_chunk + 8 * other_chunk / 2 + 4 * BLOCK + CHUNK) + (1 << 20) + BITS_AND_PIECES;
     assert!(limit < nbytes / 2);

@@ -300,7 +300,12 @@ impl Pair {
     fn rechunk(&mut self, rng: &mut Rng) {
         let (chunks, blocks) = chunks_and_blocks(rng, &self.shape());
         let codec = [Codec::Lz4, Codec::BloscLz, Codec::Zstd][rng.below(3)];
-        let options = self.array.options().chunks(&chunks).blocks(&blocks).compression(Options::new(1).codec(codec));
+        let options = self
+            .array
+            .options()
+            .with_chunks(&chunks)
+            .with_blocks(&blocks)
+            .with_compression(Options::new(1).with_codec(codec));
         self.array = self.array.copy(Place::Memory, &options).unwrap();
         assert_eq!((self.array.geometry().chunks(), self.array.geometry().blocks()), (&chunks[..], &blocks[..]));
     }
@@ -311,7 +316,8 @@ impl Pair {
         shape[axis] = rng.below(4) as u64;
         let other = Model::random(rng, &shape);
         let (chunks, blocks) = chunks_and_blocks(rng, &shape);
-        let options = ArrayOptions::new(&shape, Options::new(4)).dtype("<u4").chunks(&chunks).blocks(&blocks);
+        let options =
+            ArrayOptions::new(&shape, Options::new(4)).with_dtype("<u4").with_chunks(&chunks).with_blocks(&blocks);
         let array = NdArray::from_data(&options, &other.bytes()).unwrap();
         let joined = NdArray::concatenate(Place::Memory, &[&self.array, &array], axis, &self.array.options());
         self.array = joined.unwrap();
@@ -401,8 +407,8 @@ fn random_operations_agree_with_the_model() {
         let shape: Vec<u64> = (0..ndim).map(|_| lengths[rng.below(if ndim > 3 { 5 } else { lengths.len() })]).collect();
         let (chunks, blocks) = chunks_and_blocks(&mut rng, &shape);
         let codec = [Codec::Lz4, Codec::BloscLz, Codec::Zstd][round % 3];
-        let options = ArrayOptions::new(&shape, Options::new(4).codec(codec)).dtype("<u4");
-        let options = options.chunks(&chunks).blocks(&blocks);
+        let options = ArrayOptions::new(&shape, Options::new(4).with_codec(codec)).with_dtype("<u4");
+        let options = options.with_chunks(&chunks).with_blocks(&blocks);
         let frame = round % 4;
         let array = match frame {
             0 | 1 => NdArray::new(&options, &Fill::Zeros),
@@ -419,8 +425,9 @@ fn several_threads_read_and_write_what_one_does() {
     let mut rng = Rng::new(12);
     let model = Model::random(&mut rng, &shape);
     for (chunks, blocks) in [([20, 30, 37], [7, 10, 13]), ([61, 53, 37], [61, 5, 37]), ([5, 5, 5], [5, 5, 5])] {
-        let options =
-            |threads| ArrayOptions::new(&shape, Options::new(4).threads(threads)).chunks(&chunks).blocks(&blocks);
+        let options = |threads| {
+            ArrayOptions::new(&shape, Options::new(4).with_threads(threads)).with_chunks(&chunks).with_blocks(&blocks)
+        };
         let mut arrays = [Threads::serial(), Threads::at_most(2), Threads::custom(Arc::new(Scoped))]
             .map(|threads| NdArray::from_data(&options(threads), &model.bytes()).unwrap());
         for _ in 0..25 {
@@ -456,7 +463,7 @@ impl Executor for Scoped {
 
 #[test]
 fn a_dimension_of_no_length_is_fine() {
-    let options = ArrayOptions::new(&[3, 0, 2], Options::new(4)).dtype("<u4");
+    let options = ArrayOptions::new(&[3, 0, 2], Options::new(4)).with_dtype("<u4");
     let mut array = NdArray::new(&options, &Fill::Zeros).unwrap();
     assert!(array.to_vec().unwrap().is_empty());
     array.write(&[Pick::All, Pick::All, Pick::All], &[]).unwrap();
@@ -465,7 +472,7 @@ fn a_dimension_of_no_length_is_fine() {
 
 #[test]
 fn nothing_appended_to_layers_without_items_is_no_layers() {
-    let options = ArrayOptions::new(&[5, 0], Options::new(4)).dtype("<u4");
+    let options = ArrayOptions::new(&[5, 0], Options::new(4)).with_dtype("<u4");
     let mut array = NdArray::new(&options, &Fill::Zeros).unwrap();
     array.append(0, &[]).unwrap();
     array.append_from(0, &MemoryStorage::default(), ItemOrder::C).unwrap();
@@ -475,7 +482,7 @@ fn nothing_appended_to_layers_without_items_is_no_layers() {
 
 #[test]
 fn arrays_are_filled_with_what_is_asked_for() {
-    let options = ArrayOptions::new(&[10, 10], Options::new(4)).chunks(&[4, 4]).blocks(&[2, 2]);
+    let options = ArrayOptions::new(&[10, 10], Options::new(4)).with_chunks(&[4, 4]).with_blocks(&[2, 2]);
     let value = NdArray::new(&options, &Fill::Value(vec![1, 2, 3, 4])).unwrap();
     assert_eq!(value.to_vec().unwrap(), [1, 2, 3, 4].repeat(100));
     let nan = NdArray::new(&options, &Fill::NaN).unwrap();
@@ -489,7 +496,7 @@ fn an_array_in_a_frame_is_found_again() {
     let directory = std::env::temp_dir().join(format!("blosc-oxide-nd-{}", std::process::id()));
     let path = directory.join("array.b2nd");
     std::fs::create_dir_all(&directory).unwrap();
-    let options = ArrayOptions::new(&[20, 30], Options::new(4)).dtype("<i4").frame(FrameOptions::default());
+    let options = ArrayOptions::new(&[20, 30], Options::new(4)).with_dtype("<i4").with_frame(FrameOptions::default());
     let mut array = NdArray::create(&path, &options, &Fill::Zeros).unwrap();
     array.write(&[(5..7).into(), Pick::All], &bytes(0..60)).unwrap();
     array.commit().unwrap();

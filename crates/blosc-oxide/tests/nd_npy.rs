@@ -36,15 +36,15 @@ fn to_c_order(shape: &[u64], typesize: usize, data: &[u8]) -> Vec<u8> {
 fn the_order_outlives_every_change_and_copy() {
     let data = counted(3 * 4 * 5, 4);
     let file = npy("<f4", &[3, 4, 5], ItemOrder::Fortran, &data);
-    let options = ArrayOptions::new(&[], Options::new(1)).chunks(&[2, 2, 2]).blocks(&[1, 2, 2]);
+    let options = ArrayOptions::new(&[], Options::new(1)).with_chunks(&[2, 2, 2]).with_blocks(&[1, 2, 2]);
     let mut array = NdArray::from_npy(Place::Memory, &MemoryStorage::new(file), &options).unwrap();
     array.append_from(0, &MemoryStorage::new(data.clone()), ItemOrder::Fortran).unwrap();
     array.resize(&[7, 4, 6]).unwrap();
     assert_eq!(array.order(), ItemOrder::Fortran);
-    let copy = array.copy(Place::Memory, &array.options().chunks(&[3, 4, 6]).blocks(&[3, 2, 2])).unwrap();
+    let copy = array.copy(Place::Memory, &array.options().with_chunks(&[3, 4, 6]).with_blocks(&[3, 2, 2])).unwrap();
     assert_eq!(copy.order(), ItemOrder::Fortran);
     assert_eq!(copy.super_chunk().metalayers().get("_order"), Some(&b"\xa1F"[..]));
-    let plain = copy.copy(Place::Memory, &copy.options().order(ItemOrder::C)).unwrap();
+    let plain = copy.copy(Place::Memory, &copy.options().with_order(ItemOrder::C)).unwrap();
     assert_eq!(plain.order(), ItemOrder::C, "a copy can have another");
     assert_eq!(plain.super_chunk().metalayers().get("_order"), None);
     assert_eq!(plain.to_vec().unwrap(), array.to_vec().unwrap());
@@ -62,7 +62,7 @@ fn files_of_any_shape_and_order_come_back() {
                     if order == ItemOrder::Fortran { to_c_order(shape, typesize, &data) } else { data.clone() };
                 let chunks: Vec<u64> = shape.iter().map(|length| length.div_ceil(2).max(1)).collect();
                 let blocks: Vec<u64> = chunks.iter().map(|length| length.div_ceil(2)).collect();
-                let options = ArrayOptions::new(&[], Options::new(1)).chunks(&chunks).blocks(&blocks);
+                let options = ArrayOptions::new(&[], Options::new(1)).with_chunks(&chunks).with_blocks(&blocks);
                 let from_file = NdArray::from_npy(Place::Memory, &MemoryStorage::new(file.clone()), &options).unwrap();
                 let from_stream = NdArray::from_npy_stream(Place::Memory, &file[..], &options).unwrap();
                 for array in [from_file, from_stream] {

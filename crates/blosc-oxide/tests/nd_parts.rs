@@ -19,14 +19,14 @@ fn limited(array: &NdArray, limit: usize) -> NdArray {
     let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
     array.super_chunk().copy_to(&mut frame).unwrap();
     let bytes = frame.to_bytes().unwrap();
-    let options = options.limits(Limits::new().max_allocation(limit));
+    let options = options.with_limits(Limits::new().with_max_allocation(limit));
     NdArray::from_frame(Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap()).unwrap()
 }
 
 /// An array of items of three bytes, and what it holds.
 fn made(shape: &[u64], chunks: &[u64], blocks: &[u64]) -> (NdArray, Vec<u8>) {
     let data = counted(shape.iter().product(), 3);
-    let options = ArrayOptions::new(shape, Options::new(3)).chunks(chunks).blocks(blocks);
+    let options = ArrayOptions::new(shape, Options::new(3)).with_chunks(chunks).with_blocks(blocks);
     (NdArray::from_data(&options, &data).unwrap(), data)
 }
 
@@ -148,8 +148,12 @@ impl CodecPlugin for Counting {
 fn each_block_is_decoded_once_when_an_array_goes_out_in_parts() {
     let counting = Arc::new(Counting::default());
     let plugins = Plugins::new().with_codec(200, counting.clone()).unwrap();
-    let compression = Options::new(1).codec(Codec::Plugin(200)).filters([]).plugins(plugins).threads(Threads::serial());
-    let options = ArrayOptions::new(&[128, 128], compression).chunks(&[64, 64]).blocks(&[16, 16]);
+    let compression = Options::new(1)
+        .with_codec(Codec::Plugin(200))
+        .with_filters([])
+        .with_plugins(plugins)
+        .with_threads(Threads::serial());
+    let options = ArrayOptions::new(&[128, 128], compression).with_chunks(&[64, 64]).with_blocks(&[16, 16]);
     let item = |row: u8, column: u8| row / 16 * 16 + column / 16 * 2 + column % 2;
     let data: Vec<u8> = (0..128).flat_map(|row| (0..128).map(move |column| item(row, column))).collect();
     let array = NdArray::from_data(&options, &data).unwrap();
@@ -167,7 +171,7 @@ fn an_array_grows_by_what_is_in_a_file() {
     for axis in 0..3 {
         for layers in [0, 1, 3, 8] {
             let shape = [5_u64, 7, 6];
-            let options = ArrayOptions::new(&shape, Options::new(3)).chunks(&[3, 4, 2]).blocks(&[2, 2, 2]);
+            let options = ArrayOptions::new(&shape, Options::new(3)).with_chunks(&[3, 4, 2]).with_blocks(&[2, 2, 2]);
             let mut expected = NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap();
             let mut array = NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap();
             let layer = shape.iter().product::<u64>() / shape[axis];
@@ -187,7 +191,7 @@ fn items_without_a_header_become_an_array_in_either_order() {
     let data = counted(35, 2);
     for order in [ItemOrder::C, ItemOrder::Fortran] {
         let described = NumpyArray::new("<u2", [5, 7], order).unwrap();
-        let options = ArrayOptions::new(&[], Options::new(1)).chunks(&[3, 3]).blocks(&[2, 2]);
+        let options = ArrayOptions::new(&[], Options::new(1)).with_chunks(&[3, 3]).with_blocks(&[2, 2]);
         let file = MemoryStorage::new(data.clone());
         let array = NdArray::from_plain(Place::Memory, &file, &described, &options).unwrap();
         let mut npy = Vec::new();

@@ -63,7 +63,7 @@ fn read_packed(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 }
 
 fn read_frame(bytes: Vec<u8>, rule: BitshuffleRule) -> Result<(Vec<u8>, bool)> {
-    let options = FrameOptions::default().bitshuffle(rule);
+    let options = FrameOptions::default().with_bitshuffle(rule);
     let mut frame = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options.clone())?;
     let data = frame.chunks().collect::<Result<Vec<_>>>()?.concat();
     let (from, to) = (data.len() / 3, data.len() / 2);

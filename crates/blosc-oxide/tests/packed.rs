@@ -130,7 +130,7 @@ mod files_of_others {
     fn what_we_write_in_their_place_has_the_same_header() {
         for File { name, bytes, codec, filters, chunk_version } in files() {
             let release = if chunk_version == 2 { PackedRelease::Alpha2 } else { PackedRelease::Alpha4 };
-            let options = PackedOptions::new(4).codec(codec).filters(filters).release(release);
+            let options = PackedOptions::new(4).with_codec(codec).with_filters(filters).with_release(release);
             let ours = options.pack(expected()).unwrap();
             assert_eq!(ours[..32], bytes[..32], "{name}: everything up to cbytes");
             assert_eq!(ours[40..72], bytes[40..72], "{name}: the special chunks");
@@ -150,8 +150,9 @@ mod writing {
                 for filters in all_filters() {
                     for level in [0, 1, 5, 9] {
                         let what = format!("{release:?} {codec} {filters:?} level {level}");
-                        let options = PackedOptions::new(4).codec(codec).filters(filters.clone()).level(level);
-                        let bytes = options.release(release).pack(&buffers).unwrap();
+                        let options =
+                            PackedOptions::new(4).with_codec(codec).with_filters(filters.clone()).with_level(level);
+                        let bytes = options.with_release(release).pack(&buffers).unwrap();
                         let packed = open(&bytes);
                         assert!(contents(&packed).unwrap() == buffers, "{what}");
                         assert!(packed.bytes(0..whole.len() as u64).unwrap() == whole, "{what}");
@@ -168,7 +169,7 @@ mod writing {
         for release in RELEASES {
             for typesize in [1, 2, 3, 7, 8, 16, 17, 32, 255, 256, 1000] {
                 for filters in all_filters() {
-                    let options = PackedOptions::new(typesize).filters(filters.clone()).release(release);
+                    let options = PackedOptions::new(typesize).with_filters(filters.clone()).with_release(release);
                     let bytes = options.pack(&buffers).unwrap();
                     assert!(contents(&open(&bytes)).unwrap() == buffers, "{release:?} {filters:?} typesize {typesize}");
                 }
@@ -180,7 +181,7 @@ mod writing {
     fn any_range_is_read() {
         let buffers = awkward_buffers();
         let whole = buffers.concat();
-        let bytes = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]).pack(&buffers).unwrap();
+        let bytes = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]).pack(&buffers).unwrap();
         let packed = open(&bytes);
         let mut rng = Rng::new(5);
         for _ in 0..500 {
@@ -200,7 +201,7 @@ mod writing {
 
     #[test]
     fn a_chunk_is_decompressed_into_a_buffer() {
-        let bytes = PackedOptions::new(4).filters([Filter::Delta]).pack([ramp(50, 1), ramp(100, 2)]).unwrap();
+        let bytes = PackedOptions::new(4).with_filters([Filter::Delta]).pack([ramp(50, 1), ramp(100, 2)]).unwrap();
         let mut out = vec![77; 500];
         assert_eq!(open(&bytes).decompress_into(1, &mut out).unwrap(), 400);
         assert_eq!(out, [ramp(100, 2), vec![77; 100]].concat());
@@ -213,8 +214,9 @@ mod writing {
         let buffers = awkward_buffers();
         for release in RELEASES {
             for reference in [vec![], vec![9], ramp(200, 1), ramp(50_000, 2)] {
-                let options = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]).release(release);
-                let bytes = options.reference(reference.clone()).pack(&buffers).unwrap();
+                let options =
+                    PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]).with_release(release);
+                let bytes = options.with_reference(reference.clone()).pack(&buffers).unwrap();
                 let packed = open(&bytes);
                 assert!(contents(&packed).unwrap() == buffers);
                 assert_eq!(packed.special(PackedSpecial::Filters).unwrap().unwrap(), reference);
@@ -226,12 +228,12 @@ mod writing {
     #[test]
     fn special_chunks_are_kept() {
         let options = PackedOptions::new(1)
-            .special(PackedSpecial::UserData, "user")
-            .special(PackedSpecial::Codec, "codec")
-            .special(PackedSpecial::Metadata, vec![5; 500]);
+            .with_special(PackedSpecial::UserData, "user")
+            .with_special(PackedSpecial::Codec, "codec")
+            .with_special(PackedSpecial::Metadata, vec![5; 500]);
         for buffers in [vec![], vec![noise(10, 1), noise(1000, 2)]] {
             for filters in [vec![Filter::Shuffle], vec![Filter::Delta]] {
-                let bytes = options.clone().filters(filters.clone()).pack(&buffers).unwrap();
+                let bytes = options.clone().with_filters(filters.clone()).pack(&buffers).unwrap();
                 let packed = open(&bytes);
                 assert_eq!(packed.special(PackedSpecial::UserData).unwrap().unwrap(), b"user");
                 assert_eq!(packed.special(PackedSpecial::Codec).unwrap().unwrap(), b"codec");
@@ -246,8 +248,8 @@ mod writing {
     fn only_chunks_that_all_readers_agree_on_follow_a_delta() {
         for release in RELEASES {
             for level in [0, 5] {
-                let options = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]).level(level);
-                let bytes = options.release(release).pack(awkward_buffers()).unwrap();
+                let options = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]).with_level(level);
+                let bytes = options.with_release(release).pack(awkward_buffers()).unwrap();
                 let packed = open(&bytes);
                 for index in 0..packed.nchunks() {
                     let header = packed.chunk_header(index).unwrap();
@@ -261,7 +263,7 @@ mod writing {
     fn chunks_have_the_version_of_their_release() {
         for (release, version) in RELEASES.into_iter().zip([2, 3]) {
             for filters in all_filters() {
-                let options = PackedOptions::new(4).filters(filters.clone()).release(release);
+                let options = PackedOptions::new(4).with_filters(filters.clone()).with_release(release);
                 let bytes = options.pack(awkward_buffers()).unwrap();
                 let packed = open(&bytes);
                 for index in 0..packed.nchunks() {
@@ -275,7 +277,7 @@ mod writing {
     #[test]
     fn the_second_alpha_splits_wherever_it_expects_split_blocks() {
         for codec in CODECS {
-            let options = PackedOptions::new(4).codec(codec).release(PackedRelease::Alpha2);
+            let options = PackedOptions::new(4).with_codec(codec).with_release(PackedRelease::Alpha2);
             let bytes = options.pack([ramp(5000, 1), ramp(100, 1)]).unwrap();
             let packed = open(&bytes);
             assert!(packed.chunk_header(0).unwrap().is_split(), "{codec}");
@@ -286,12 +288,12 @@ mod writing {
     #[test]
     fn bad_options_are_refused() {
         let bad = [
-            PackedOptions::new(4).filters([Filter::Shuffle, Filter::Delta]),
-            PackedOptions::new(4).filters([Filter::TruncPrec(3)]),
-            PackedOptions::new(4).reference([1, 2, 3]),
-            PackedOptions::new(4).level(10),
+            PackedOptions::new(4).with_filters([Filter::Shuffle, Filter::Delta]),
+            PackedOptions::new(4).with_filters([Filter::TruncPrec(3)]),
+            PackedOptions::new(4).with_reference([1, 2, 3]),
+            PackedOptions::new(4).with_level(10),
             PackedOptions::new(0),
-            PackedOptions::new(4).codec(Codec::Plugin(200)),
+            PackedOptions::new(4).with_codec(Codec::Plugin(200)),
         ];
         for options in bad {
             assert_eq!(options.pack([[0]]).unwrap_err().kind(), ErrorKind::InvalidArgument, "{options:?}");
@@ -318,7 +320,7 @@ mod writing {
     #[test]
     fn many_threads_read_at_once() {
         let buffers: Vec<_> = (0..20).map(|step| ramp(3000, step)).collect();
-        let bytes = PackedOptions::new(4).filters([Filter::Delta, Filter::BitShuffle]).pack(&buffers).unwrap();
+        let bytes = PackedOptions::new(4).with_filters([Filter::Delta, Filter::BitShuffle]).pack(&buffers).unwrap();
         let packed = open(&bytes);
         std::thread::scope(|scope| {
             for first in 0..4 {
@@ -341,7 +343,7 @@ mod layouts_of_others {
     #[test]
     fn the_offset_table_can_stand_before_the_data() {
         let buffers = [ramp(3000, 1), ramp(3000, 2), noise(50, 3)];
-        let bytes = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]).pack(&buffers).unwrap();
+        let bytes = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]).pack(&buffers).unwrap();
         let (table, first) = (int(&bytes, 72), int(&bytes, int(&bytes, 72)));
         let shift = bytes.len() - table;
         let mut moved = [&bytes[..first], &bytes[table..], &bytes[first..table]].concat();
@@ -364,7 +366,7 @@ mod layouts_of_others {
     #[test]
     fn a_copy_after_a_delta_holds_data_and_not_differences() {
         let data = noise(300, 1);
-        let mut bytes = PackedOptions::new(1).filters([]).pack([&data]).unwrap();
+        let mut bytes = PackedOptions::new(1).with_filters([]).pack([&data]).unwrap();
         let chunk = int(&bytes, int(&bytes, 72));
         assert_eq!(bytes[chunk + 2] & 2, 2, "the chunk is a copy");
         // The filter is delta, and the chunk refers to itself.
@@ -390,7 +392,7 @@ mod layouts_of_others {
     #[test]
     fn a_third_bit_of_a_filter_slot_is_shown_and_ignored() {
         let buffers = [ramp(1000, 1), ramp(1000, 2)];
-        let mut bytes = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]).pack(&buffers).unwrap();
+        let mut bytes = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]).pack(&buffers).unwrap();
         bytes[8] |= 0b100;
         bytes[9] |= 0b0101_0000;
         let packed = open(&bytes);
@@ -417,7 +419,8 @@ mod appending {
         let buffers = awkward_buffers();
         for release in RELEASES {
             for filters in all_filters() {
-                let options = PackedOptions::new(4).codec(Codec::Lz4).filters(filters.clone()).release(release);
+                let options =
+                    PackedOptions::new(4).with_codec(Codec::Lz4).with_filters(filters.clone()).with_release(release);
                 let mut memory = MemoryStorage::new(options.pack(&buffers[2..5]).unwrap());
                 for (count, buffer) in buffers.iter().enumerate() {
                     let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
@@ -443,7 +446,7 @@ mod appending {
     fn an_empty_super_chunk_grows() {
         let buffers = awkward_buffers();
         for filters in all_filters() {
-            let options = PackedOptions::new(4).filters(filters);
+            let options = PackedOptions::new(4).with_filters(filters);
             let empty = options.pack([[0; 0]; 0]).unwrap();
             assert_eq!(empty.len(), HEADER_LEN);
             assert_eq!(open(&empty).nbytes().unwrap(), 0);
@@ -500,7 +503,7 @@ mod appending {
 
 #[test]
 fn a_chunk_of_the_second_alpha_is_a_chunk_of_blosc1() {
-    let bytes = PackedOptions::new(4).release(PackedRelease::Alpha2).pack([ramp(5000, 1)]).unwrap();
+    let bytes = PackedOptions::new(4).with_release(PackedRelease::Alpha2).pack([ramp(5000, 1)]).unwrap();
     let chunk = open(&bytes).chunk(0).unwrap();
     assert_eq!(Decompressor::new().decompress(&chunk).unwrap(), ramp(5000, 1));
     assert_eq!(chunk[0], 2);

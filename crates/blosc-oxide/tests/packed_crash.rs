@@ -135,7 +135,7 @@ fn append_all(storage: &mut Logged, buffers: &[Vec<u8>]) -> Result<()> {
 fn starts() -> Vec<(Vec<u8>, Vec<Vec<u8>>)> {
     let mut starts = Vec::new();
     for filters in [vec![Filter::Shuffle], vec![Filter::Delta, Filter::Shuffle]] {
-        let options = PackedOptions::new(4).filters(filters);
+        let options = PackedOptions::new(4).with_filters(filters);
         for buffers in [vec![], vec![ramp(30, 1)], vec![noise(3000, 1), ramp(5000, 1), noise(700, 2)]] {
             let bytes = options.pack(&buffers).unwrap();
             starts.push(([&bytes[..], &noise(5000, 3)].concat(), buffers.clone()));
@@ -193,7 +193,7 @@ fn a_kill_between_any_two_calls_leaves_it_as_before_or_as_after_without_syncs_to
 
 #[test]
 fn a_crash_while_creating_leaves_nothing_or_an_empty_or_the_whole_super_chunk() {
-    let options = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]);
+    let options = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]);
     let mut storage = Logged::new(&[]);
     let mut writer = PackedWriter::create_in(&mut storage, options).unwrap();
     added().iter().for_each(|buffer| writer.append(buffer).unwrap());

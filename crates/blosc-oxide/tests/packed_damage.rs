@@ -17,7 +17,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 const LIMIT: usize = 1 << 20;
 
 fn limits() -> Limits {
-    Limits::new().max_allocation(LIMIT)
+    Limits::new().with_max_allocation(LIMIT)
 }
 
 /// Small super-chunks with everything in them.
@@ -26,8 +26,8 @@ fn samples() -> Vec<Vec<u8>> {
     let mut samples = Vec::new();
     for release in RELEASES {
         for filters in [vec![Filter::Shuffle], vec![Filter::Delta, Filter::BitShuffle]] {
-            let options = PackedOptions::new(4).filters(filters).release(release);
-            samples.push(options.special(PackedSpecial::UserData, "user").pack(&buffers).unwrap());
+            let options = PackedOptions::new(4).with_filters(filters).with_release(release);
+            samples.push(options.with_special(PackedSpecial::UserData, "user").pack(&buffers).unwrap());
         }
     }
     samples
@@ -97,7 +97,7 @@ fn many_changed_bytes_give_data_or_an_error() {
 
 #[test]
 fn a_chunk_that_is_listed_often_is_read_within_the_limits() {
-    let mut bytes = PackedOptions::new(1).filters([]).pack([vec![7; 200_000]]).unwrap();
+    let mut bytes = PackedOptions::new(1).with_filters([]).pack([vec![7; 200_000]]).unwrap();
     let (table, chunk) = (int(&bytes, 72), int(&bytes, int(&bytes, 72)));
     bytes.truncate(table);
     (0..1000).for_each(|_| bytes.extend((chunk as u64).to_le_bytes()));
@@ -113,9 +113,11 @@ fn a_chunk_that_is_listed_often_is_read_within_the_limits() {
 
 #[test]
 fn limits_are_kept() {
-    let bytes =
-        PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]).pack([ramp(1000, 1), ramp(1000, 2)]).unwrap();
-    let with = |limit| PackedSuperChunk::open_with_limits(&bytes[..], Limits::new().max_allocation(limit));
+    let bytes = PackedOptions::new(4)
+        .with_filters([Filter::Delta, Filter::Shuffle])
+        .pack([ramp(1000, 1), ramp(1000, 2)])
+        .unwrap();
+    let with = |limit| PackedSuperChunk::open_with_limits(&bytes[..], Limits::new().with_max_allocation(limit));
     assert_eq!(with(15).unwrap_err().kind(), ErrorKind::LimitExceeded);
     let packed = with(3999).unwrap();
     assert_eq!(packed.decompress(0).unwrap_err().kind(), ErrorKind::LimitExceeded);

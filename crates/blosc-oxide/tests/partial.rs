@@ -62,24 +62,29 @@ fn any_part_of_our_own_chunks_is_the_same_part_of_the_whole() {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle], vec![Filter::Delta, Filter::Shuffle]] {
             for split in [SplitMode::Always, SplitMode::Never] {
-                let options = Options::new(4).codec(codec).filters(filters.clone()).split(split).blocksize(3000);
+                let options = Options::new(4)
+                    .with_codec(codec)
+                    .with_filters(filters.clone())
+                    .with_split(split)
+                    .with_blocksize(3000);
                 let name = format!("{options:?}");
                 check_parts(&name, &blosc_oxide::compress(&data[..79_999], &options).unwrap(), &mut rng);
                 if filters.len() < 2 {
-                    let blosc1 = blosc_oxide::compress(&data, &options.format(Format::Blosc1)).unwrap();
+                    let blosc1 = blosc_oxide::compress(&data, &options.with_format(Format::Blosc1)).unwrap();
                     check_parts(&name, &blosc1, &mut rng);
                 }
             }
         }
         let blocks: Vec<&[u8]> = data.chunks(1234).collect();
-        let chunk = Compressor::new(Options::new(4).codec(codec)).unwrap().compress_vlblocks(&blocks).unwrap();
+        let chunk = Compressor::new(Options::new(4).with_codec(codec)).unwrap().compress_vlblocks(&blocks).unwrap();
         check_parts("variable-length blocks", &chunk, &mut rng);
     }
 }
 
 /// A chunk of ten blocks of 4000 bytes in which every block but those of `intact` is noise.
 fn damaged_but_for(intact: &[usize], filters: Vec<Filter>) -> Vec<u8> {
-    let options = Options::new(4).codec(Codec::Lz4).filters(filters).blocksize(4000).split(SplitMode::Never);
+    let options =
+        Options::new(4).with_codec(Codec::Lz4).with_filters(filters).with_blocksize(4000).with_split(SplitMode::Never);
     let mut bytes = blosc_oxide::compress(&ramp(10_000), &options).unwrap();
     assert!(!Chunk::parse(&bytes).unwrap().header().is_memcpyed(), "there are no streams to damage");
     let start = |bytes: &[u8], index: usize| {
@@ -134,8 +139,8 @@ fn a_block_is_read_to_its_end_though_another_seems_to_start_inside_it() {
     let mut data: Vec<u8> = (0..4 * BLOCK).map(|_| rng.byte()).collect();
     // Else there would be no blocks: the chunk would be stored as it is.
     data[2 * BLOCK..3 * BLOCK].fill(3);
-    let options = Options::new(1).codec(Codec::Lz4).filters([]).blocksize(BLOCK);
-    let options = FrameOptions::new(options).checksums(false);
+    let options = Options::new(1).with_codec(Codec::Lz4).with_filters([]).with_blocksize(BLOCK);
+    let options = FrameOptions::new(options).with_checksums(false);
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     frame.append(&data).unwrap();
     let start = usize::try_from(frame.chunk_position(0).unwrap().unwrap()).unwrap() + 32 + 4;

@@ -22,7 +22,7 @@ fn all() -> Vec<u8> {
 /// A frame of chunks of different sizes.
 fn frame(layout: FrameLayout, checksums: bool) -> Disk {
     let disk = disk::empty(layout);
-    let mut frame = disk::create(&disk, layout, disk::options().checksums(checksums)).unwrap();
+    let mut frame = disk::create(&disk, layout, disk::options().with_checksums(checksums)).unwrap();
     (0..SIZES.len()).for_each(|index| frame.append(&buffer(index)).unwrap());
     frame.commit().unwrap();
     drop(frame);

@@ -43,7 +43,8 @@ impl Reader {
 
 fn frame_of_chunks(checksums: bool, nchunks: u64) -> Disk {
     let disk = disk::empty(FrameLayout::Contiguous);
-    let options = disk::options().checksums(checksums).durability(Durability::None).metalayer("unit", "kelvin");
+    let options =
+        disk::options().with_checksums(checksums).with_durability(Durability::None).with_metalayer("unit", "kelvin");
     let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
     frame.vlmetalayers_mut().add("note", b"").unwrap();
     (0..nchunks).for_each(|seed| frame.append(&noise(seed, CHUNK)).unwrap());
@@ -161,8 +162,9 @@ impl ReadAt for Flickering {
 
 /// Opens a frame while `layer` of `len` bytes, behind others of `before` bytes, is written.
 fn open_while_metalayer_is_written(before: usize, times: usize) {
-    let options =
-        FrameOptions::new(Options::new(4)).metalayer("first", noise(1, before)).metalayer("last", noise(2, 60));
+    let options = FrameOptions::new(Options::new(4))
+        .with_metalayer("first", noise(1, before))
+        .with_metalayer("last", noise(2, 60));
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     frame.append(&noise(3, CHUNK)).unwrap();
     let old = frame.to_bytes().unwrap();
@@ -229,10 +231,10 @@ fn a_reader_of_a_directory_keeps_its_state_whatever_is_committed() {
     let scratch = Scratch::new("readers-directory");
     let path = scratch.path().join("frame");
     let memory = MemoryDirectory::new();
-    let options = || disk::options().checksums(false).layout(FrameLayout::Sparse);
+    let options = || disk::options().with_checksums(false).with_layout(FrameLayout::Sparse);
     type Open<'a> = Box<dyn Fn(bool) -> Frame + 'a>;
     let on_disk: Open<'_> = Box::new(|can_write| match can_write {
-        true => Frame::open_writable_with(&path, options().durability(Durability::None)).unwrap(),
+        true => Frame::open_writable_with(&path, options().with_durability(Durability::None)).unwrap(),
         false => Frame::open(&path).unwrap(),
     });
     let in_memory: Open<'_> = Box::new(|can_write| match can_write {

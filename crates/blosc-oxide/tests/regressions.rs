@@ -43,7 +43,7 @@ impl CodecPlugin for Vanish {
 #[test]
 fn an_empty_stream_of_a_plugin_is_not_taken_for_zeros() {
     let plugins = Plugins::new().with_codec(200, Arc::new(Vanish)).unwrap();
-    let options = Options::new(1).codec(Codec::Plugin(200)).plugins(plugins.clone());
+    let options = Options::new(1).with_codec(Codec::Plugin(200)).with_plugins(plugins.clone());
     let data: Vec<u8> = (0..1000_u16).map(|i| u8::try_from(i % 251).unwrap()).collect();
     let chunk = blosc_oxide::compress(&data, &options).unwrap();
     assert_eq!(Decompressor::new().with_plugins(plugins).decompress(&chunk).unwrap(), data);
@@ -87,7 +87,7 @@ fn blocks_of_a_byte_cannot_share_a_long_stream() {
 
 #[test]
 fn a_special_chunk_is_not_made_in_a_format_that_has_none() {
-    let options = Options::new(4).format(Format::Blosc1);
+    let options = Options::new(4).with_format(Format::Blosc1);
     let error = blosc_oxide::special_chunk(Special::Zeros, 400, &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(blosc_oxide::fill_chunk(&[1; 4], 400, &options).is_err());
@@ -95,9 +95,9 @@ fn a_special_chunk_is_not_made_in_a_format_that_has_none() {
 
 #[test]
 fn bytedelta_of_items_too_large_for_a_header_needs_its_number_of_planes() {
-    let error = blosc_oxide::compress(&[1; 3000], &Options::new(300).filters([Filter::ByteDelta(0)])).unwrap_err();
+    let error = blosc_oxide::compress(&[1; 3000], &Options::new(300).with_filters([Filter::ByteDelta(0)])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-    let options = Options::new(300).filters([Filter::ByteDelta(100)]);
+    let options = Options::new(300).with_filters([Filter::ByteDelta(100)]);
     let data: Vec<u8> = (0..3000_u32).map(|i| u8::try_from(i % 100).unwrap()).collect();
     assert_eq!(blosc_oxide::decompress(&blosc_oxide::compress(&data, &options).unwrap()).unwrap(), data);
 }
@@ -108,11 +108,12 @@ fn a_zlib_stream_after_one_that_did_not_fit_is_whole() {
     let mut rng = testkit::Rng::new(5);
     let random: Vec<u8> = (0..64_809).map(|_| rng.byte()).collect();
     for level in 1..=9 {
-        let options = Options::new(1).codec(Codec::Zlib).level(level).filters([]).blocksize(random.len());
+        let options =
+            Options::new(1).with_codec(Codec::Zlib).with_level(level).with_filters([]).with_blocksize(random.len());
         for shift in 0..8 {
             let tail: Vec<u8> = (0..9_000_u32).map(|i| (i >> shift).to_le_bytes()[0]).collect();
             let data = [&random[..], &tail].concat();
-            let options = options.clone().threads(blosc_oxide::Threads::serial());
+            let options = options.clone().with_threads(blosc_oxide::Threads::serial());
             let chunk = blosc_oxide::compress(&data, &options).unwrap();
             assert!(blosc_oxide::decompress(&chunk).unwrap() == data, "level {level}, shift {shift}");
         }
@@ -122,7 +123,7 @@ fn a_zlib_stream_after_one_that_did_not_fit_is_whole() {
 /// C-Blosc2 deletes the last chunk, and writes the trailer directly behind the header; the length of the section stays.
 #[test]
 fn a_frame_whose_chunks_were_all_deleted_by_the_reference_is_opened() {
-    let options = FrameOptions::new(Options::new(4)).checksums(false);
+    let options = FrameOptions::new(Options::new(4)).with_checksums(false);
     let mut bytes = Frame::create_in(MemoryStorage::default(), options).unwrap().to_bytes().unwrap();
     bytes[39..47].copy_from_slice(&768_i64.to_be_bytes());
     bytes[58..62].copy_from_slice(&2000_i32.to_be_bytes());
@@ -136,7 +137,7 @@ fn a_frame_whose_chunks_were_all_deleted_by_the_reference_is_opened() {
 /// Found by fuzzing: the list of chunks along the first axis was made before anybody saw that there are no items.
 #[test]
 fn an_axis_of_any_length_is_fine_if_another_has_none() {
-    let options = ArrayOptions::new(&[1 << 55, 0], Options::new(1)).chunks(&[1, 1]).blocks(&[1, 1]);
+    let options = ArrayOptions::new(&[1 << 55, 0], Options::new(1)).with_chunks(&[1, 1]).with_blocks(&[1, 1]);
     let array = NdArray::new(&options, &Fill::Zeros).unwrap();
     assert!(array.to_vec().unwrap().is_empty());
     assert!(array.slice(&[Pick::steps(0, None, 3), Pick::All]).unwrap().is_empty());
@@ -144,14 +145,14 @@ fn an_axis_of_any_length_is_fine_if_another_has_none() {
 
 /// An array of zeros in one chunk, in blocks of a single item.
 fn zeros_in_tiny_blocks(items: u64, limits: Limits) -> NdArray {
-    let options = ArrayOptions::new(&[items], Options::new(1)).chunks(&[items]).blocks(&[1]);
-    let frame = FrameOptions::new(Options::new(1)).limits(limits);
-    NdArray::create(Place::storage(MemoryStorage::default()), &options.frame(frame), &Fill::Zeros).unwrap()
+    let options = ArrayOptions::new(&[items], Options::new(1)).with_chunks(&[items]).with_blocks(&[1]);
+    let frame = FrameOptions::new(Options::new(1)).with_limits(limits);
+    NdArray::create(Place::storage(MemoryStorage::default()), &options.with_frame(frame), &Fill::Zeros).unwrap()
 }
 
 #[test]
 fn what_is_known_about_each_block_of_a_slice_is_held_to_the_limit() {
-    let array = zeros_in_tiny_blocks(4 << 20, Limits::new().max_allocation(8 << 20));
+    let array = zeros_in_tiny_blocks(4 << 20, Limits::new().with_max_allocation(8 << 20));
     assert_eq!(array.to_vec().unwrap_err().kind(), ErrorKind::LimitExceeded);
     assert_eq!(array.slice(&[Pick::from(1000..1003)]).unwrap(), [0; 3]);
 }
@@ -170,7 +171,7 @@ fn a_variable_length_metalayer_is_held_to_the_limits_of_its_frame() {
     frame.vlmetalayers_mut().add("bomb", &vec![0; 1 << 20]).unwrap();
     let bytes = frame.to_bytes().unwrap();
     assert!(bytes.len() < 1000);
-    let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(64 << 10));
+    let options = FrameOptions::new(Options::new(1)).with_limits(Limits::new().with_max_allocation(64 << 10));
     let frame = Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap();
     assert_eq!(frame.vlmetalayers().get("bomb").unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
@@ -187,7 +188,7 @@ fn variable_length_metalayers_are_verified_as_far_as_the_limits_allow() {
     }
     let bytes = frame.to_bytes().unwrap();
     let verified = |limit: usize| {
-        let options = FrameOptions::new(Options::new(1)).limits(Limits::new().max_allocation(limit));
+        let options = FrameOptions::new(Options::new(1)).with_limits(Limits::new().with_max_allocation(limit));
         Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options).unwrap().verify().unwrap()
     };
     assert!(verified(1_200_000).is_good());
@@ -204,7 +205,7 @@ fn variable_length_metalayers_are_verified_as_far_as_the_limits_allow() {
 #[test]
 fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
     let data: Vec<u8> = (0..4000_u32).flat_map(u32::to_le_bytes).collect();
-    let options = Options::new(4).filters([Filter::Shuffle, Filter::ByteDelta(0)]);
+    let options = Options::new(4).with_filters([Filter::Shuffle, Filter::ByteDelta(0)]);
     let chunk = blosc_oxide::compress(&data, &options).unwrap();
     let header = *Chunk::parse(&chunk).unwrap().header();
     assert_eq!(header.pipeline().filters().last(), Some(Filter::ByteDelta(4)));
@@ -213,7 +214,7 @@ fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
 
 /// A frame of items of `typesize` bytes, in chunks of 24 bytes that the index alone says are NaNs; the last one has 18.
 fn frame_of_nans(typesize: u32) -> Vec<u8> {
-    let options = FrameOptions::new(Options::new(4)).checksums(false);
+    let options = FrameOptions::new(Options::new(4)).with_checksums(false);
     let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
     frame.fill(Special::NaN, 72, 24).unwrap();
     let mut bytes = frame.to_bytes().unwrap();

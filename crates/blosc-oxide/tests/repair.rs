@@ -10,7 +10,8 @@ use testkit::golden::Golden;
 use testkit::mutate::{prefixes, random_bytes};
 
 fn options() -> FrameOptions {
-    FrameOptions::new(Options::new(4).codec(Codec::Lz4).threads(Threads::serial())).durability(Durability::None)
+    FrameOptions::new(Options::new(4).with_codec(Codec::Lz4).with_threads(Threads::serial()))
+        .with_durability(Durability::None)
 }
 
 /// A buffer that differs from all others.
@@ -42,7 +43,7 @@ impl Case {
 
 /// Ten chunks in two commits, with metalayers of both kinds.
 fn example(options: FrameOptions) -> Case {
-    let mut case = Case::new(options.metalayer("unit", "kelvin"));
+    let mut case = Case::new(options.with_metalayer("unit", "kelvin"));
     for number in 0..6 {
         case.frame.append(&buffer(number)).unwrap();
     }
@@ -84,7 +85,7 @@ fn section(bytes: &[u8]) -> (usize, usize) {
 #[test]
 fn a_frame_without_damage_is_whole() {
     for checksums in [true, false] {
-        let bytes = example(options().checksums(checksums)).bytes();
+        let bytes = example(options().with_checksums(checksums)).bytes();
         let repair = repair(&bytes);
         let report = repair.report();
         assert!(report.is_whole(), "{report}");
@@ -115,7 +116,7 @@ fn a_frame_without_its_header_is_found_by_the_copy() {
 #[test]
 fn a_frame_of_others_without_its_header_is_found_by_its_index() {
     for checksums in [true, false] {
-        let mut case = example(options().checksums(checksums));
+        let mut case = example(options().with_checksums(checksums));
         // What other programs leave: no copy of the header.
         let mut bytes = case.frame.to_bytes().unwrap();
         case.frame.compact().unwrap();
@@ -174,7 +175,7 @@ fn an_older_index_wins_over_none() {
 
 #[test]
 fn chunks_are_found_without_any_index() {
-    let mut case = Case::new(options().checksums(false).metalayer("unit", "kelvin"));
+    let mut case = Case::new(options().with_checksums(false).with_metalayer("unit", "kelvin"));
     case.frame.extend(&buffers(0..8).concat(), 2000).unwrap();
     case.frame.append(&buffer(8)[..400]).unwrap();
     case.frame.vlmetalayers_mut().add("note", b"lost").unwrap();
@@ -203,7 +204,7 @@ fn chunks_are_found_without_any_index() {
 #[test]
 fn damaged_chunks_are_named_and_hold_zeros() {
     for checksums in [true, false] {
-        let bytes = example(options().checksums(checksums)).bytes();
+        let bytes = example(options().with_checksums(checksums)).bytes();
         let (header_len, _) = section(&bytes);
         let mut rng = Rng::new(5);
         for lost in [10, 100, 700] {
@@ -230,7 +231,7 @@ fn damaged_chunks_are_named_and_hold_zeros() {
 
 #[test]
 fn chunks_around_damage_are_found_without_index_and_header() {
-    let mut case = Case::new(options().checksums(false));
+    let mut case = Case::new(options().with_checksums(false));
     case.frame.extend(&buffers(0..10).concat(), 2000).unwrap();
     let bytes = case.frame.to_bytes().unwrap();
     let (header_len, index_at) = section(&bytes);
@@ -331,8 +332,8 @@ fn variable_length_blocks_come_back() {
 /// Data of 8-byte items looks more like an index than other data does.
 #[test]
 fn data_is_not_taken_for_an_index() {
-    let wide = FrameOptions::new(Options::new(8).threads(Threads::serial())).durability(Durability::None);
-    let mut case = Case::new(wide.checksums(false));
+    let wide = FrameOptions::new(Options::new(8).with_threads(Threads::serial())).with_durability(Durability::None);
+    let mut case = Case::new(wide.with_checksums(false));
     for number in 0..20_u64 {
         let data: Vec<u8> = (0..50).flat_map(|i| (i * number).to_le_bytes()).collect();
         case.frame.append(&data).unwrap();
@@ -353,7 +354,7 @@ fn data_is_not_taken_for_an_index() {
 
 #[test]
 fn early_frames_are_repaired() {
-    let mut sc = SuperChunk::new(Options::new(4).codec(Codec::Zlib).threads(Threads::serial())).unwrap();
+    let mut sc = SuperChunk::new(Options::new(4).with_codec(Codec::Zlib).with_threads(Threads::serial())).unwrap();
     sc.extend(&buffers(0..6).concat(), 2000).unwrap();
     for format in [EarlyFrame::Beta1, EarlyFrame::Beta5] {
         let mut bytes = Vec::new();
@@ -468,7 +469,7 @@ fn what_cannot_be_read_is_an_error() {
 /// A frame in which every one of `count` entries names the same chunk.
 fn copies_of_one_chunk(count: usize) -> Vec<u8> {
     const TRAILER_LEN_FROM_END: usize = 22;
-    let (nbytes, options) = (500, options().checksums(false));
+    let (nbytes, options) = (500, options().with_checksums(false));
     let mut case = Case::new(options.clone());
     case.frame.fill(Special::Zeros, (count * nbytes) as u64, nbytes).unwrap();
     let bytes = case.frame.to_bytes().unwrap();
@@ -493,11 +494,11 @@ fn copies_of_a_chunk_are_held_to_the_limits() {
     const COUNT: usize = 100_000;
     let bytes = copies_of_one_chunk(COUNT);
     let repaired = |limits: Limits| {
-        let repair = Frame::repair(MemoryStorage::new(bytes.clone()), options().limits(limits)).unwrap();
+        let repair = Frame::repair(MemoryStorage::new(bytes.clone()), options().with_limits(limits)).unwrap();
         let mut target = Frame::create_in(MemoryStorage::default(), repair.frame_options()).unwrap();
         repair.write_to(&mut target).map(|()| target)
     };
-    let error = repaired(Limits::new().max_allocation(1 << 20)).unwrap_err();
+    let error = repaired(Limits::new().with_max_allocation(1 << 20)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     assert!(error.to_string().contains("the list of copies of a chunk asks for"), "{error}");
     let whole = repaired(Limits::new()).unwrap();

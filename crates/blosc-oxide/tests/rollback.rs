@@ -122,7 +122,7 @@ fn what_was_never_committed_cannot_be_given_up() {
     let scratch = Scratch::new("rollback-build");
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
         let path = scratch.path().join(format!("{layout:?}"));
-        let frame = Frame::build(&path, FrameOptions::new(Options::new(4)).layout(layout), |sc| {
+        let frame = Frame::build(&path, FrameOptions::new(Options::new(4)).with_layout(layout), |sc| {
             sc.append(&noise(1, CHUNK))?;
             assert_eq!(sc.rollback().unwrap_err().kind(), ErrorKind::InvalidArgument);
             Ok(())
@@ -153,8 +153,8 @@ fn the_lock_is_let_go_with_the_changes() {
     let scratch = Scratch::new("rollback-lock");
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
         let path = scratch.path().join(format!("{layout:?}"));
-        let options = FrameOptions::new(Options::new(4)).layout(layout).locking(true);
-        let timeout = options.clone().lock_timeout(std::time::Duration::from_millis(20));
+        let options = FrameOptions::new(Options::new(4)).with_layout(layout).with_locking(true);
+        let timeout = options.clone().with_lock_timeout(std::time::Duration::from_millis(20));
         let mut first = Frame::create(&path, options).unwrap();
         let mut second = Frame::open_writable_with(&path, timeout).unwrap();
         first.append(&noise(1, CHUNK)).unwrap();
@@ -171,7 +171,7 @@ fn the_lock_is_let_go_with_the_changes() {
 
 #[test]
 fn an_array_gets_its_shape_back() {
-    let options = ArrayOptions::new(&[10, 10], Options::new(4)).chunks(&[4, 4]).blocks(&[2, 2]);
+    let options = ArrayOptions::new(&[10, 10], Options::new(4)).with_chunks(&[4, 4]).with_blocks(&[2, 2]);
     let disk = disk::empty(FrameLayout::Contiguous);
     let mut array = NdArray::create(disk::place(&disk, FrameLayout::Contiguous), &options, &Fill::Zeros).unwrap();
     array.commit().unwrap();
@@ -202,7 +202,7 @@ fn a_frame_whose_making_panics_is_not_there() {
     let scratch = Scratch::new("rollback-panic");
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
         let path = scratch.path().join(format!("{layout:?}"));
-        let options = FrameOptions::new(Options::new(4)).layout(layout);
+        let options = FrameOptions::new(Options::new(4)).with_layout(layout);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             Frame::build(&path, options, |sc| {
                 sc.append(&noise(1, CHUNK))?;

@@ -66,12 +66,12 @@ fn blosc2_options() -> impl Strategy<Value = Options> {
         }
         let takes_dict = matches!(codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd);
         Options::new(typesize)
-            .codec(codec)
-            .level(level)
-            .filters(filters)
-            .split(split)
-            .blocksize(blocksize)
-            .dict(dict && takes_dict)
+            .with_codec(codec)
+            .with_level(level)
+            .with_filters(filters)
+            .with_split(split)
+            .with_blocksize(blocksize)
+            .with_dict(dict && takes_dict)
     })
 }
 
@@ -82,12 +82,12 @@ fn blosc1_options() -> impl Strategy<Value = Options> {
     (first, select(SPLIT_MODES.to_vec()), any_blocksize()).prop_map(
         |((typesize, codec, level, filters), split, blocksize)| {
             Options::new(typesize)
-                .format(Format::Blosc1)
-                .codec(codec)
-                .level(level)
-                .filters(filters)
-                .split(split)
-                .blocksize(blocksize)
+                .with_format(Format::Blosc1)
+                .with_codec(codec)
+                .with_level(level)
+                .with_filters(filters)
+                .with_split(split)
+                .with_blocksize(blocksize)
         },
     )
 }
@@ -147,7 +147,7 @@ proptest! {
         ],
         codec in select(BUILT_IN.to_vec()),
     ) {
-        let options = Options::new(typesize).codec(codec).filters([filter, Filter::Shuffle]);
+        let options = Options::new(typesize).with_codec(codec).with_filters([filter, Filter::Shuffle]);
         let once = blosc_oxide::decompress(&blosc_oxide::compress(&data, &options).unwrap()).unwrap();
         let twice = blosc_oxide::decompress(&blosc_oxide::compress(&once, &options).unwrap()).unwrap();
         prop_assert_eq!(once.len(), data.len());
@@ -166,7 +166,8 @@ fn every_codec_level_and_filter_comes_back_at_every_awkward_size() {
         for codec in BUILT_IN {
             for level in [0, 1, 5, 9] {
                 for (filters, typesize) in filters.iter().zip([1, 4, 3, 8]).chain(filters.iter().zip([7, 17, 8, 5])) {
-                    let options = Options::new(typesize).codec(codec).level(level).filters(filters.clone());
+                    let options =
+                        Options::new(typesize).with_codec(codec).with_level(level).with_filters(filters.clone());
                     let chunk = blosc_oxide::compress(&data, &options).unwrap();
                     let back = blosc_oxide::decompress(&chunk).unwrap();
                     assert_eq!(back, data, "{codec} {level} {filters:?} typesize {typesize} size {size}");

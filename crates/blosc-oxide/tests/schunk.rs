@@ -7,7 +7,7 @@ use blosc_oxide::{
 use testkit::Rng;
 
 fn frame(options: FrameOptions) -> Frame {
-    Frame::create_in(MemoryStorage::default(), options.durability(Durability::None)).unwrap()
+    Frame::create_in(MemoryStorage::default(), options.with_durability(Durability::None)).unwrap()
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn sixteen_metalayers_fit() {
 #[test]
 fn checksums_count_as_a_metalayer() {
     for (checksums, most) in [(true, 15), (false, 16)] {
-        let mut frame = frame(FrameOptions::new(Options::new(1)).checksums(checksums));
+        let mut frame = frame(FrameOptions::new(Options::new(1)).with_checksums(checksums));
         for number in 0..most {
             frame.vlmetalayers_mut().add(&number.to_string(), b"content").unwrap();
         }
@@ -50,7 +50,7 @@ fn checksums_count_as_a_metalayer() {
 #[test]
 fn thousands_of_metalayers_are_read_back() {
     for (checksums, most) in [(true, 8191_usize), (false, 8192)] {
-        let mut frame = frame(FrameOptions::new(Options::new(1)).checksums(checksums));
+        let mut frame = frame(FrameOptions::new(Options::new(1)).with_checksums(checksums));
         frame.append(b"data").unwrap();
         frame.vlmetalayers_mut().allow_many();
         for number in 0..most {
@@ -76,7 +76,8 @@ fn what_is_refused_changes_nothing() {
     let mut frame = frame(FrameOptions::new(Options::new(4)));
     frame.append(&[1; 400]).unwrap();
     frame.append(&[2; 40]).unwrap();
-    let short = blosc_oxide::compress(&[7; 4], &Options::new(4).format(Format::Blosc1).threads(Threads::serial()));
+    let short =
+        blosc_oxide::compress(&[7; 4], &Options::new(4).with_format(Format::Blosc1).with_threads(Threads::serial()));
     let vlblocks = blosc_oxide::Compressor::new(Options::new(4)).unwrap().compress_vlblocks(&[b"a", b"bc"]).unwrap();
     let empty = blosc_oxide::compress(&[], &Options::new(4)).unwrap();
     for chunk in [&short.unwrap(), &vlblocks, &empty, &Vec::from(b"no chunk")] {
@@ -148,7 +149,7 @@ fn a_copy_keeps_special_chunks_special() {
         sc.fill(special, 1 << 40, 1 << 30).unwrap();
     }
     sc.fill_value(&[1, 2, 3, 4, 5, 6, 7, 8], 1 << 31, 1 << 30).unwrap();
-    let copy = sc.copy(Options::new(8).codec(Codec::Zstd)).unwrap();
+    let copy = sc.copy(Options::new(8).with_codec(Codec::Zstd)).unwrap();
     assert_eq!(copy.nbytes(), (3 << 40) + (1 << 31));
     assert_eq!(copy.chunk_special(1024).unwrap(), Some(Special::NaN));
     assert_eq!(copy.cbytes(), 80);
@@ -158,7 +159,7 @@ fn a_copy_keeps_special_chunks_special() {
 #[test]
 fn a_block_is_read_alone() {
     let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
-    let mut frame = frame(FrameOptions::new(Options::new(4).blocksize(40_000)));
+    let mut frame = frame(FrameOptions::new(Options::new(4).with_blocksize(40_000)));
     frame.append(&data).unwrap();
     for (block, part) in data.chunks(40_000).enumerate() {
         assert!(frame.block(0, block).unwrap() == part, "block {block}");
@@ -232,7 +233,7 @@ fn chunks_that_are_replaced_before_they_are_committed_leave_no_dead_bytes() {
 #[test]
 fn a_copy_counts_special_chunks_and_does_not_go_through_them() {
     const COUNT: usize = 50_000_000;
-    let options = || FrameOptions::new(Options::new(4).threads(Threads::serial())).checksums(false);
+    let options = || FrameOptions::new(Options::new(4).with_threads(Threads::serial())).with_checksums(false);
     let mut hollow = frame(options());
     hollow.append(&[1; 1000]).unwrap();
     hollow.fill(Special::Zeros, 1000 * COUNT as u64 + 400, 1000).unwrap();

@@ -19,15 +19,15 @@ const FILE: &str = "frame";
 impl Subject {
     fn new(place: usize, options: &Options, checksums: bool) -> Self {
         let mut directory = MemoryDirectory::new();
-        let frame_options = FrameOptions::new(options.clone()).durability(Durability::None);
+        let frame_options = FrameOptions::new(options.clone()).with_durability(Durability::None);
         match place {
             0 => Self::Memory(SuperChunk::new(options.clone()).unwrap()),
             1 => {
                 let storage = directory.create(FILE).unwrap();
-                Self::Contiguous(Frame::create_in(storage, frame_options.checksums(checksums)).unwrap(), directory)
+                Self::Contiguous(Frame::create_in(storage, frame_options.with_checksums(checksums)).unwrap(), directory)
             }
             _ => Self::Sparse(
-                Frame::create_in_directory(directory.clone(), frame_options.checksums(checksums)).unwrap(),
+                Frame::create_in_directory(directory.clone(), frame_options.with_checksums(checksums)).unwrap(),
                 directory,
             ),
         }
@@ -135,11 +135,11 @@ impl Run {
         let codec = [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd][rng.below(5)];
         let filters = [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]][rng.below(3)].clone();
         let options = Options::new(typesize)
-            .codec(codec)
-            .level(rng.byte() % 10)
-            .filters(filters)
-            .blocksize([None, Some(16 * typesize)][rng.below(2)])
-            .threads(Threads::serial());
+            .with_codec(codec)
+            .with_level(rng.byte() % 10)
+            .with_filters(filters)
+            .with_blocksize([None, Some(16 * typesize)][rng.below(2)])
+            .with_threads(Threads::serial());
         let subject = Subject::new(place, &options, rng.below(3) > 0);
         Self { rng, options, typesize, sizes, subject, model: Model::default() }
     }
@@ -165,7 +165,8 @@ impl Run {
             0..=2 => (self.data(len), None),
             3 => {
                 let data = self.data(len);
-                let other = Options::new(self.typesize).codec(Codec::Zstd).level(3).threads(Threads::serial());
+                let other =
+                    Options::new(self.typesize).with_codec(Codec::Zstd).with_level(3).with_threads(Threads::serial());
                 let chunk = blosc_oxide::compress(&data, &other).unwrap();
                 (data, Some(chunk))
             }
@@ -402,7 +403,7 @@ fn run(seed: u64, place: usize, sizes: Sizes) {
 
 /// A copy with other options has the same data and metadata.
 fn check_copy(run: &Run) {
-    let other = Options::new(run.typesize).codec(Codec::Lz4).level(9).threads(Threads::serial());
+    let other = Options::new(run.typesize).with_codec(Codec::Lz4).with_level(9).with_threads(Threads::serial());
     let copy = run.subject.copy(other).unwrap();
     assert!(copy.chunks().map(Result::unwrap).eq(run.model.chunks.iter().cloned()));
     assert!(copy.metalayers() == run.subject.metalayers());

@@ -20,7 +20,7 @@ impl Scratch {
 
     fn sparse(&self) -> PathBuf {
         let path = self.0.join("sparse");
-        let options = FrameOptions::new(Options::new(1)).layout(FrameLayout::Sparse);
+        let options = FrameOptions::new(Options::new(1)).with_layout(FrameLayout::Sparse);
         let mut frame = Frame::create(&path, options).unwrap();
         frame.append(&noise(1)).unwrap();
         frame.append(&noise(2)).unwrap();
@@ -153,7 +153,7 @@ fn new_files_keep_the_permissions_of_the_frame() {
     for wanted in [0o600, 0o666] {
         let path = scratch.sparse();
         fs::set_permissions(path.join("chunks.b2frame"), Permissions::from_mode(wanted)).unwrap();
-        let options = FrameOptions::new(Options::new(1)).locking(true);
+        let options = FrameOptions::new(Options::new(1)).with_locking(true);
         let mut frame = Frame::open_writable_with(&path, options).unwrap();
         frame.append(&noise(3)).unwrap();
         frame.commit().unwrap();
@@ -183,7 +183,7 @@ fn a_lock_file_that_is_a_link_is_refused() {
             } else {
                 symlink(scratch.precious(), &lock).unwrap();
             }
-            let options = FrameOptions::new(Options::new(1)).locking(true);
+            let options = FrameOptions::new(Options::new(1)).with_locking(true);
             let error = Frame::open_writable_with(path, options).unwrap_err();
             assert!(error.to_string().contains("link"), "{error}");
             scratch.assert_untouched();

@@ -18,7 +18,7 @@ impl Read for Dripping<'_> {
 }
 
 fn filled(threads: Threads, data: &[u8], chunk: usize) -> SuperChunk {
-    let mut sc = SuperChunk::new(Options::new(4).threads(threads)).unwrap();
+    let mut sc = SuperChunk::new(Options::new(4).with_threads(threads)).unwrap();
     assert_eq!(sc.extend_from(Dripping(data), chunk).unwrap(), data.len() as u64);
     sc
 }
@@ -72,7 +72,7 @@ fn an_error_of_the_source_is_reported() {
         }
     }
     for threads in [Threads::serial(), Threads::at_most(0)] {
-        let mut sc = SuperChunk::new(Options::new(1).threads(threads)).unwrap();
+        let mut sc = SuperChunk::new(Options::new(1).with_threads(threads)).unwrap();
         let error = sc.extend_from(Failing(0), 1000).unwrap_err();
         assert_eq!(error.to_string(), "the tape is torn");
         assert_eq!((sc.nchunks(), sc.nbytes()), (0, 0));
@@ -128,7 +128,7 @@ fn containers_are_told_apart_by_their_content() {
 
 #[test]
 fn a_damaged_chunk_is_noticed_when_it_is_read_whole() {
-    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4).level(0)).unwrap();
+    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4).with_level(0)).unwrap();
     frame.extend_from(&data(5000)[..], 2000).unwrap();
     let mut bytes = frame.to_bytes().unwrap();
     let position = usize::try_from(frame.chunk_position(1).unwrap().unwrap()).unwrap();

@@ -64,11 +64,11 @@ impl Case {
     }
 
     fn options(self) -> FrameOptions {
-        FrameOptions::new(Options::new(4).threads(Threads::serial()))
-            .layout(self.layout)
-            .checksums(self.checksums)
-            .durability(Durability::None)
-            .metalayer("version", 0_u64.to_le_bytes())
+        FrameOptions::new(Options::new(4).with_threads(Threads::serial()))
+            .with_layout(self.layout)
+            .with_checksums(self.checksums)
+            .with_durability(Durability::None)
+            .with_metalayer("version", 0_u64.to_le_bytes())
     }
 
     /// How many chunks version `version` has.

@@ -12,7 +12,7 @@ fn data(len: u32) -> Vec<u8> {
 }
 
 fn options(codec: Codec, threads: Threads) -> Options {
-    Options::new(4).codec(codec).level(3).threads(threads)
+    Options::new(4).with_codec(codec).with_level(3).with_threads(threads)
 }
 
 /// Compresses and decompresses on as many threads as there are, and compares with what one does.

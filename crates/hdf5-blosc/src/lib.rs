@@ -73,11 +73,11 @@ fn options(parameters: &[c_uint]) -> Result<Options> {
         Some(other) => return Err(format!("shuffle is {other}, it can be 0, 1 or 2")),
     };
     let options = Options::new(usize::try_from(typesize).unwrap_or(0))
-        .format(Format::Blosc1)
-        .level(level)
-        .filters(steps.iter().copied())
-        .codec(codec(parameters.get(6).copied())?)
-        .threads(threads());
+        .with_format(Format::Blosc1)
+        .with_level(level)
+        .with_filters(steps.iter().copied())
+        .with_codec(codec(parameters.get(6).copied())?)
+        .with_threads(threads());
     Compressor::new(options.clone()).map_err(|error| error.to_string())?;
     Ok(options)
 }

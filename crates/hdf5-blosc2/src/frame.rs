@@ -8,16 +8,16 @@ const ARRAY_LAYERS: [&str; 2] = ["b2nd", "caterva"];
 
 /// A frame with `data` as its only chunk.
 pub(crate) fn of_chunk(options: Options, data: &[u8]) -> Result<Vec<u8>> {
-    let options = FrameOptions::new(options).checksums(false);
+    let options = FrameOptions::new(options).with_checksums(false);
     Frame::build_in(MemoryStorage::default(), options, |sc| sc.append(data))?.to_bytes()
 }
 
 /// A frame that is an array of one chunk.
 pub(crate) fn of_array(shape: &[u64], typesize: usize, options: Options, data: &[u8]) -> Result<Vec<u8>> {
     let options = ArrayOptions::new(shape, options.clone())
-        .chunks(shape)
-        .dtype(format!("|V{typesize}"))
-        .frame(FrameOptions::new(options).checksums(false));
+        .with_chunks(shape)
+        .with_dtype(format!("|V{typesize}"))
+        .with_frame(FrameOptions::new(options).with_checksums(false));
     NdArray::create_with_data(Place::storage(MemoryStorage::default()), &options, data)?.to_bytes()
 }
 

@@ -87,12 +87,12 @@ fn options(parameters: &[c_uint]) -> Result<Options> {
     let codec = u8::try_from(of_user(2)).ok().map(Codec::from_code).filter(|codec| codec.is_built_in());
     let codec = codec.ok_or_else(|| format!("there is no codec {}", of_user(2)))?;
     let mut options = Options::new(usize::try_from(typesize).unwrap_or(0))
-        .level(level)
-        .filters(steps.iter().copied())
-        .codec(codec)
-        .threads(threads());
+        .with_level(level)
+        .with_filters(steps.iter().copied())
+        .with_codec(codec)
+        .with_threads(threads());
     if blocksize > 0 {
-        options = options.blocksize(usize::try_from(blocksize).unwrap_or(usize::MAX));
+        options = options.with_blocksize(usize::try_from(blocksize).unwrap_or(usize::MAX));
     }
     Compressor::new(options.clone()).map_err(|error| error.to_string())?;
     Ok(options)

@@ -42,8 +42,8 @@ impl Place {
     }
 
     fn frame(&self, name: &str, chunks: Options) -> Frame {
-        let options = FrameOptions::new(chunks).layout(self.layout).checksums(self.checksums);
-        let made = Frame::create(self.path(name), options.durability(Durability::None));
+        let options = FrameOptions::new(chunks).with_layout(self.layout).with_checksums(self.checksums);
+        let made = Frame::create(self.path(name), options.with_durability(Durability::None));
         made.unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
@@ -53,18 +53,19 @@ impl Place {
 }
 
 fn options(typesize: usize) -> Options {
-    Options::new(typesize).threads(Threads::serial())
+    Options::new(typesize).with_threads(Threads::serial())
 }
 
 fn codecs(place: &Place) {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for level in [0, 5, 9] {
-            let mut case = place.case(&format!("codec-{codec}-{level}"), options(4).codec(codec).level(level));
+            let mut case =
+                place.case(&format!("codec-{codec}-{level}"), options(4).with_codec(codec).with_level(level));
             case.append_many(0..6);
             case.finish();
         }
     }
-    let mut case = place.case("dict", options(4).codec(Codec::Zstd).dict(true).blocksize(4096));
+    let mut case = place.case("dict", options(4).with_codec(Codec::Zstd).with_dict(true).with_blocksize(4096));
     (0..3).for_each(|number| case.append(number, 40_000));
     case.finish();
 }
@@ -77,12 +78,12 @@ fn pipelines(place: &Place) {
         ("bytedelta", vec![Filter::Shuffle, Filter::ByteDelta(4)]),
     ];
     for (name, filters) in pipelines {
-        let mut case = place.case(&format!("filters-{name}"), options(4).filters(filters).codec(Codec::Lz4));
+        let mut case = place.case(&format!("filters-{name}"), options(4).with_filters(filters).with_codec(Codec::Lz4));
         case.append_many(0..4);
         case.finish();
     }
     for typesize in [1, 2, 8, 200, 1000] {
-        let mut case = place.case(&format!("typesize-{typesize}"), options(typesize).blocksize(1000));
+        let mut case = place.case(&format!("typesize-{typesize}"), options(typesize).with_blocksize(1000));
         case.append_many(0..4);
         case.finish();
     }
@@ -199,7 +200,7 @@ fn edits(place: &Place) {
 }
 
 fn edited(place: &Place, name: &str) -> Case {
-    let mut case = place.case(name, options(4).codec(Codec::Lz4));
+    let mut case = place.case(name, options(4).with_codec(Codec::Lz4));
     case.append_many(0..8);
     case.set_meta("kept", b"unchanged");
     case.set_vlmeta("kept", b"unchanged as well");
@@ -209,9 +210,9 @@ fn edited(place: &Place, name: &str) -> Case {
 
 fn copies(place: &Place) {
     let kinds = [
-        ("zstd", options(4).codec(Codec::Zstd).level(3).filters([Filter::BitShuffle])),
-        ("typesize", options(8).codec(Codec::Zlib).blocksize(512)),
-        ("stored", options(4).level(0)),
+        ("zstd", options(4).with_codec(Codec::Zstd).with_level(3).with_filters([Filter::BitShuffle])),
+        ("typesize", options(8).with_codec(Codec::Zlib).with_blocksize(512)),
+        ("stored", options(4).with_level(0)),
     ];
     for (name, chunks) in kinds {
         let mut case = edited(place, &format!("copied-from-{name}"));
@@ -253,7 +254,7 @@ fn sizes(place: &Place) {
     case.commit();
     case.set_vlmeta("another", b"added when there was nothing else");
     case.finish();
-    let mut case = place.case("short-last", options(4).codec(Codec::Zstd));
+    let mut case = place.case("short-last", options(4).with_codec(Codec::Zstd));
     case.append_many(0..3);
     case.append(3, 400);
     case.finish();
@@ -262,7 +263,7 @@ fn sizes(place: &Place) {
     case.finish();
     variable(place);
     for (name, is_variable) in [("vlblocks-fixed", false), ("vlblocks-variable", true)] {
-        vlblocks(place.case(name, options(1).codec(Codec::Zstd)), is_variable);
+        vlblocks(place.case(name, options(1).with_codec(Codec::Zstd)), is_variable);
     }
 }
 
@@ -303,7 +304,7 @@ fn many(place: &Place) {
         FrameLayout::Contiguous => ("many-100000", 100_000),
         FrameLayout::Sparse => ("many-2000", 2000),
     };
-    let mut case = place.case(name, options(4).codec(Codec::Lz4));
+    let mut case = place.case(name, options(4).with_codec(Codec::Lz4));
     for number in 0..count {
         case.append(number, 64);
         if number % 10_000 == 77 {

@@ -31,7 +31,7 @@ fn take_turn(note_path: &Path, number: usize, via: Via) {
     let opened = if is_in_memory {
         Frame::from_bytes(fs::read(&path).expect("a frame can be read"))
     } else {
-        Frame::open_writable_with(&path, FrameOptions::default().durability(Durability::None))
+        Frame::open_writable_with(&path, FrameOptions::default().with_durability(Durability::None))
     };
     let mut frame = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
     check(&name, &note, &mut frame);
@@ -109,8 +109,8 @@ fn change(case: &mut Case, number: usize) {
 
 /// Appends chunks that name the writer and count up, each with a commit of its own, while others do the same.
 pub(crate) fn append_with_lock(path: &str, writer: u8, count: u16) -> Result<()> {
-    let chunks = Options::new(1).threads(Threads::serial());
-    let options = FrameOptions::new(chunks).durability(Durability::None).locking(true);
+    let chunks = Options::new(1).with_threads(Threads::serial());
+    let options = FrameOptions::new(chunks).with_durability(Durability::None).with_locking(true);
     let mut frame = Frame::open_writable_with(path, options)?;
     for number in 0..count {
         let [low, high] = number.to_le_bytes();

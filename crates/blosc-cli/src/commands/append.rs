@@ -119,8 +119,8 @@ impl Append {
         let path = self.file.canonicalize()?;
         // A file without room is written anew, where an interrupted run leaves nothing behind.
         let spare = Output::beside(&path)?;
-        let options = AppendOptions::new().rewrite(true).spare(spare.path());
-        let options = options.threads(global.threads()).limits(global.limits());
+        let options = AppendOptions::new().with_rewrite(true).with_spare(spare.path());
+        let options = options.with_threads(global.threads()).with_limits(global.limits());
         append_to_file(&path, data, &options)?;
         Ok(())
     }

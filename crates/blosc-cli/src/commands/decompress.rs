@@ -223,7 +223,7 @@ impl Decompress {
         Read::by_ref(&mut stdin).take(128).read_to_end(&mut head).at(place)?;
         let mut all = Cursor::new(head.clone()).chain(stdin);
         if Container::starting_with(&head, u64::MAX) == Some(Container::Bloscpack) {
-            let options = ReadOptions::new().limits(global.limits()).threads(global.threads());
+            let options = ReadOptions::new().with_limits(global.limits()).with_threads(global.threads());
             let unpacked = into_target(target, None, global, |out| Ok(unpack(&mut all, out, &options).map(|_| ())?));
             return unpacked.in_data(place);
         }

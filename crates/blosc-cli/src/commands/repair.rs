@@ -70,7 +70,7 @@ impl Repair {
             return Err(Failure::data("no chunk was found in it; nothing can be saved"));
         }
         let layout = if is_sparse { FrameLayout::Sparse } else { FrameLayout::Contiguous };
-        let new = repair.frame_options().layout(layout).durability(Durability::None);
+        let new = repair.frame_options().with_layout(layout).with_durability(Durability::None);
         let output = Output::to(&target, self.writing)?.like(&self.file);
         let frame = Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
         let is_array = format::is_array(&frame);

@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_values_take_is_held_to_the_limit() {
-        let limits = Limits::new().max_allocation(100_000);
+        let limits = Limits::new().with_max_allocation(100_000);
         // A text, a long list, lists of one value inside each other, and maps.
         let text = [&[0xda, 0xff, 0xff][..], &[b'x'; 0xffff]].concat();
         let long = [&[0xdc, 0xff, 0xff][..], &[0; 0xffff]].concat();

@@ -115,7 +115,7 @@ pub(crate) fn without_extension(path: &Path) -> Option<PathBuf> {
 
 /// What finding out about an archive may take: whoever opens it has limits of his own.
 fn look() -> Limits {
-    Limits::new().max_allocation(64 << 20)
+    Limits::new().with_max_allocation(64 << 20)
 }
 
 /// Whether there is a store at `path`, by its content.

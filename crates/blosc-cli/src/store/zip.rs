@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn what_members_take_is_held_to_the_limit() {
         let bytes = archive(&[("a", b"one", 0, 0), ("b", b"two", 0, 0)]);
-        let with = |most| entries(&&bytes[..], &Limits::new().max_allocation(most)).map(|entries| entries.len());
+        let with = |most| entries(&&bytes[..], &Limits::new().with_max_allocation(most)).map(|entries| entries.len());
         assert_eq!(with(2000).unwrap(), 2);
         assert_eq!(with(1000).unwrap_err().kind(), ErrorKind::LimitExceeded);
     }

@@ -54,11 +54,11 @@ impl Candidate {
 
     pub(super) fn options(&self, typesize: usize, threads: &Threads) -> Options {
         Options::new(typesize)
-            .codec(self.codec)
-            .level(self.level)
-            .filters(self.filters.iter().copied())
-            .blocksize(self.blocksize)
-            .threads(threads.clone())
+            .with_codec(self.codec)
+            .with_level(self.level)
+            .with_filters(self.filters.iter().copied())
+            .with_blocksize(self.blocksize)
+            .with_threads(threads.clone())
     }
 
     /// The filters in words.

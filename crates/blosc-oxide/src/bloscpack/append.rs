@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// | metadata | left as it is |
 /// | rewrite | off: a table of offsets without room is an error |
 /// | room for appending after a rewrite | ten times the chunks that the file had room for |
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AppendOptions {
     chunk: Option<Options>,
     chunk_size: Option<usize>,
@@ -48,29 +48,29 @@ impl AppendOptions {
 
     /// Sets how new chunks are compressed. They may be unlike those that are there.
     #[must_use]
-    pub fn chunk(mut self, options: Options) -> Self {
+    pub fn with_chunk(mut self, options: Options) -> Self {
         self.threads = options.threads.clone();
-        self.chunk = Some(options.format(Format::Blosc1));
+        self.chunk = Some(options.with_format(Format::Blosc1));
         self
     }
 
     /// Sets how many bytes of data a chunk holds, for a file that does not say it or has no more than one chunk.
     #[must_use]
-    pub fn chunk_size(mut self, bytes: usize) -> Self {
+    pub fn with_chunk_size(mut self, bytes: usize) -> Self {
         self.chunk_size = Some(bytes);
         self
     }
 
     /// Sets metadata that takes the place of the old at the same instant as the data is there.
     #[must_use]
-    pub fn metadata(mut self, json: impl Into<String>) -> Self {
+    pub fn with_metadata(mut self, json: impl Into<String>) -> Self {
         self.metadata = Some(json.into());
         self
     }
 
     /// Sets whether the file is written anew, with a longer table, when its table of offsets has no room.
     #[must_use]
-    pub fn rewrite(mut self, rewrite: bool) -> Self {
+    pub fn with_rewrite(mut self, rewrite: bool) -> Self {
         self.rewrite = rewrite;
         self
     }
@@ -78,30 +78,78 @@ impl AppendOptions {
     /// Sets where a file is written anew, instead of under a hidden name beside the old one: on the same file system. A
     /// file that is there already is overwritten, whether the room is needed or not, and gone afterwards.
     #[must_use]
-    pub fn spare(mut self, path: impl Into<PathBuf>) -> Self {
+    pub fn with_spare(mut self, path: impl Into<PathBuf>) -> Self {
         self.spare = Some(path.into());
         self
     }
 
     /// Sets for how many more chunks there is room after a rewrite.
     #[must_use]
-    pub fn room(mut self, chunks: u64) -> Self {
+    pub fn with_room(mut self, chunks: u64) -> Self {
         self.room = Some(chunks);
         self
     }
 
     /// Sets where chunks are worked on.
     #[must_use]
-    pub fn threads(mut self, threads: Threads) -> Self {
+    pub fn with_threads(mut self, threads: Threads) -> Self {
         self.threads = threads;
         self
     }
 
     /// Sets what a declared size may make it allocate.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// How new chunks are compressed; `None` is as the last chunk is.
+    #[must_use]
+    pub fn chunk(&self) -> Option<&Options> {
+        self.chunk.as_ref()
+    }
+
+    /// How many bytes of data a chunk is to hold; `None` is what the file says.
+    #[must_use]
+    pub fn chunk_size(&self) -> Option<usize> {
+        self.chunk_size
+    }
+
+    /// The metadata that takes the place of the old.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&str> {
+        self.metadata.as_deref()
+    }
+
+    /// Whether the file is written anew when its table of offsets has no room.
+    #[must_use]
+    pub fn rewrite(&self) -> bool {
+        self.rewrite
+    }
+
+    /// Where a file is written anew; `None` is under a hidden name beside the old one.
+    #[must_use]
+    pub fn spare(&self) -> Option<&Path> {
+        self.spare.as_deref()
+    }
+
+    /// For how many more chunks there is room after a rewrite.
+    #[must_use]
+    pub fn room(&self) -> Option<u64> {
+        self.room
+    }
+
+    /// Where chunks are worked on.
+    #[must_use]
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// What a declared size may make it allocate.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 }
 
@@ -265,7 +313,7 @@ fn without_data(storage: &mut dyn Storage, layout: &Layout, options: &AppendOpti
 }
 
 fn read_options(options: &AppendOptions) -> ReadOptions {
-    ReadOptions::new().limits(options.limits).threads(options.threads.clone())
+    ReadOptions::new().with_limits(options.limits).with_threads(options.threads.clone())
 }
 
 /// What the file holds, the data of the last chunk if that is to be filled up, and how to compress new ones.
@@ -329,11 +377,11 @@ fn chunk_size(
 
 /// Options that give chunks like one that is there; its level is not written down anywhere.
 fn like_the_last(last: Option<&crate::chunk::Header>, typesize: usize) -> Options {
-    let options = Options::new(typesize.max(1)).format(Format::Blosc1);
+    let options = Options::new(typesize.max(1)).with_format(Format::Blosc1);
     match last {
         Some(header) if header.version() == 2 => {
             let filters = if header.is_memcpyed() { None } else { Some(header.pipeline()) };
-            options.codec(header.codec()).pipeline(filters.unwrap_or_else(shuffle))
+            options.with_codec(header.codec()).with_pipeline(filters.unwrap_or_else(shuffle))
         }
         _ => options,
     }

@@ -63,7 +63,7 @@ fn cut_to_chunks(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
         return Ok(false);
     }
     // A damaged chunk may end elsewhere.
-    Bloscpack::with_options(storage as &dyn ReadAt, ReadOptions::new().limits(limits))?.verify()?;
+    Bloscpack::with_options(storage as &dyn ReadAt, ReadOptions::new().with_limits(limits))?.verify()?;
     storage.set_len(end)?;
     storage.sync()?;
     Ok(true)

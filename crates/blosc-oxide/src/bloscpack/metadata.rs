@@ -45,23 +45,41 @@ impl MetadataOptions {
 
     /// Sets the checksum.
     #[must_use]
-    pub fn checksum(mut self, checksum: Checksum) -> Self {
+    pub fn with_checksum(mut self, checksum: Checksum) -> Self {
         self.checksum = checksum;
         self
     }
 
     /// Sets the level of zlib; 0 leaves the text as it is.
     #[must_use]
-    pub fn level(mut self, level: u8) -> Self {
+    pub fn with_level(mut self, level: u8) -> Self {
         self.level = level;
         self
     }
 
     /// Sets how many bytes are kept for the text, compressed, and whatever may replace it.
     #[must_use]
-    pub fn room(mut self, bytes: usize) -> Self {
+    pub fn with_room(mut self, bytes: usize) -> Self {
         self.room = Some(bytes);
         self
+    }
+
+    /// The checksum.
+    #[must_use]
+    pub fn checksum(&self) -> Checksum {
+        self.checksum
+    }
+
+    /// The level of zlib; 0 leaves the text as it is.
+    #[must_use]
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// How many bytes are kept for the text; `None` is ten times its length.
+    #[must_use]
+    pub fn room(&self) -> Option<usize> {
+        self.room
     }
 }
 
@@ -282,7 +300,7 @@ mod tests {
         let text = format!("{{\"note\":\"{}\",\"shape\":[5000]}}", "x".repeat(200));
         for checksum in Checksum::ALL {
             for level in [0, 1, 6, 9] {
-                let options = MetadataOptions::new().checksum(checksum).level(level).room(1000);
+                let options = MetadataOptions::new().with_checksum(checksum).with_level(level).with_room(1000);
                 let section = encode(&text, &options).unwrap();
                 assert_eq!(section.len(), 32 + 1000 + checksum.len());
                 let metadata = decode_section(&section).unwrap();
@@ -301,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_text_that_does_not_fit_is_refused() {
-        let error = encode("[1,2,3]", &MetadataOptions::new().room(6)).unwrap_err();
+        let error = encode("[1,2,3]", &MetadataOptions::new().with_room(6)).unwrap_err();
         assert_eq!(error.to_string(), "metadata: 7 bytes do not fit into the room of 6");
         let error = encode("{", &MetadataOptions::new()).unwrap_err();
         assert_eq!(error.to_string(), "metadata is not JSON: JSON: the text ends at 1 where \"\\\"\" belongs");
@@ -325,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_replacement_has_the_same_length() {
-        let old = encode("{\"a\":1,\"b\":2}", &MetadataOptions::new().checksum(Checksum::Md5)).unwrap();
+        let old = encode("{\"a\":1,\"b\":2}", &MetadataOptions::new().with_checksum(Checksum::Md5)).unwrap();
         let new = encode_over(&decode_section(&old).unwrap(), "[]").unwrap();
         assert_eq!(new.len(), old.len());
         assert_eq!(decode_section(&new).unwrap().text(), "[]");

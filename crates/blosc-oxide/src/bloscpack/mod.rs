@@ -5,7 +5,7 @@
 //! use blosc_oxide::{Codec, Options};
 //! # let path = std::env::temp_dir().join(format!("blosc-oxide-doc-{}.blp", std::process::id()));
 //!
-//! let options = BloscpackOptions::new(Options::new(8).codec(Codec::Zstd)).checksum(Checksum::Sha256);
+//! let options = BloscpackOptions::new(Options::new(8).with_codec(Codec::Zstd)).with_checksum(Checksum::Sha256);
 //! bloscpack::pack_to_file(&[7; 3_000_000][..], &path, &options)?;
 //! bloscpack::append_to_file(&path, &[8; 1_000_000][..], &AppendOptions::new())?;
 //!
@@ -102,7 +102,7 @@ pub fn pack_to_file(data: impl Read, path: impl AsRef<Path>, options: &Bloscpack
 /// As [`BloscpackWriter::to_storage`].
 pub fn pack_slice(data: &[u8], options: &BloscpackOptions) -> Result<Vec<u8>> {
     let mut storage = MemoryStorage::default();
-    let options = options.clone().nbytes(data.len() as u64);
+    let options = options.clone().with_nbytes(data.len() as u64);
     let mut writer = BloscpackWriter::to_storage(&mut storage, &options)?;
     writer.push(data)?;
     writer.finish()?;

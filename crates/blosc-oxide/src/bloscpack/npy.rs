@@ -15,7 +15,7 @@ impl BloscpackOptions {
     /// Sets metadata, typesize and length of the data to those of an array.
     #[must_use]
     pub fn array(self, array: &NumpyArray) -> Self {
-        self.typesize(array.itemsize().max(1)).metadata(array.to_json()).nbytes(array.nbytes())
+        self.typesize(array.itemsize().max(1)).with_metadata(array.to_json()).with_nbytes(array.nbytes())
     }
 }
 

@@ -5,7 +5,6 @@ use super::header::{FileHeader, Sizes, Version};
 use super::metadata::{self, MetadataOptions};
 use crate::chunk::{Format, Options};
 use crate::error::{Result, bail};
-use crate::exec::Threads;
 
 /// The chunk size of the reference.
 pub(super) const DEFAULT_CHUNK_SIZE: usize = 1 << 20;
@@ -32,9 +31,9 @@ const FIRST_ENTRIES: u64 = 4096;
 /// ```
 /// use blosc_oxide::bloscpack::{BloscpackOptions, Checksum};
 /// use blosc_oxide::{Codec, Options};
-/// let options = BloscpackOptions::new(Options::new(8).codec(Codec::Zstd)).checksum(Checksum::Sha256);
+/// let options = BloscpackOptions::new(Options::new(8).with_codec(Codec::Zstd)).with_checksum(Checksum::Sha256);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloscpackOptions {
     chunk: Options,
     version: Version,
@@ -52,7 +51,7 @@ impl BloscpackOptions {
     #[must_use]
     pub fn new(chunk: Options) -> Self {
         Self {
-            chunk: chunk.format(Format::Blosc1),
+            chunk: chunk.with_format(Format::Blosc1),
             version: Version::default(),
             chunk_size: DEFAULT_CHUNK_SIZE,
             checksum: None,
@@ -66,28 +65,28 @@ impl BloscpackOptions {
 
     /// Sets the version of the format. No reader but this one knows another than 3.
     #[must_use]
-    pub fn version(mut self, version: Version) -> Self {
+    pub fn with_version(mut self, version: Version) -> Self {
         self.version = version;
         self
     }
 
     /// Sets how many bytes of data a chunk holds.
     #[must_use]
-    pub fn chunk_size(mut self, bytes: usize) -> Self {
+    pub fn with_chunk_size(mut self, bytes: usize) -> Self {
         self.chunk_size = bytes;
         self
     }
 
     /// Sets the checksum of chunks.
     #[must_use]
-    pub fn checksum(mut self, checksum: Checksum) -> Self {
+    pub fn with_checksum(mut self, checksum: Checksum) -> Self {
         self.checksum = Some(checksum);
         self
     }
 
     /// Sets whether there is a table of offsets.
     #[must_use]
-    pub fn offsets(mut self, offsets: bool) -> Self {
+    pub fn with_offsets(mut self, offsets: bool) -> Self {
         self.offsets = Some(offsets);
         self
     }
@@ -95,21 +94,21 @@ impl BloscpackOptions {
     /// Sets for how many more chunks the table of offsets has room. Where the length of the data is not known
     /// beforehand, it can become more.
     #[must_use]
-    pub fn room(mut self, chunks: u64) -> Self {
+    pub fn with_room(mut self, chunks: u64) -> Self {
         self.room = Some(chunks);
         self
     }
 
     /// Sets the metadata: a JSON text. It is stored without white space and with all but ASCII escaped.
     #[must_use]
-    pub fn metadata(mut self, json: impl Into<String>) -> Self {
+    pub fn with_metadata(mut self, json: impl Into<String>) -> Self {
         self.metadata = Some(json.into());
         self
     }
 
     /// Sets how the metadata is stored.
     #[must_use]
-    pub fn metadata_options(mut self, options: MetadataOptions) -> Self {
+    pub fn with_metadata_options(mut self, options: MetadataOptions) -> Self {
         self.metadata_options = options;
         self
     }
@@ -117,7 +116,7 @@ impl BloscpackOptions {
     /// Announces how many bytes of data there will be. The header of a stream says so then instead of leaving it open,
     /// and a table of offsets gets its right size at once.
     #[must_use]
-    pub fn nbytes(mut self, bytes: impl Into<Option<u64>>) -> Self {
+    pub fn with_nbytes(mut self, bytes: impl Into<Option<u64>>) -> Self {
         self.nbytes = bytes.into();
         self
     }
@@ -128,12 +127,58 @@ impl BloscpackOptions {
         self
     }
 
-    pub(super) fn chunk_options(&self) -> &Options {
+    /// How chunks are compressed.
+    #[must_use]
+    pub fn chunk(&self) -> &Options {
         &self.chunk
     }
 
-    pub(super) fn threads(&self) -> &Threads {
-        &self.chunk.threads
+    /// The version of the format.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// How many bytes of data a chunk holds.
+    #[must_use]
+    pub fn chunk_size(&self) -> usize {
+        self.chunk_size
+    }
+
+    /// The checksum of chunks that was asked for; `None` leaves it to the version.
+    #[must_use]
+    pub fn checksum(&self) -> Option<Checksum> {
+        self.checksum
+    }
+
+    /// Whether a table of offsets was asked for; `None` writes one wherever it can be.
+    #[must_use]
+    pub fn offsets(&self) -> Option<bool> {
+        self.offsets
+    }
+
+    /// For how many more chunks the table of offsets is to have room; `None` is ten times the chunks.
+    #[must_use]
+    pub fn room(&self) -> Option<u64> {
+        self.room
+    }
+
+    /// The metadata, as it was given.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&str> {
+        self.metadata.as_deref()
+    }
+
+    /// How the metadata is stored.
+    #[must_use]
+    pub fn metadata_options(&self) -> MetadataOptions {
+        self.metadata_options
+    }
+
+    /// How many bytes of data were announced.
+    #[must_use]
+    pub fn nbytes(&self) -> Option<u64> {
+        self.nbytes
     }
 
     /// What is written before the chunks, to a stream or to where it can be filled in later.
@@ -243,15 +288,15 @@ mod tests {
     use super::*;
 
     fn options() -> BloscpackOptions {
-        BloscpackOptions::new(Options::new(8)).chunk_size(16384)
+        BloscpackOptions::new(Options::new(8)).with_chunk_size(16384)
     }
 
     #[test]
     fn known_lengths_are_in_the_header_at_once() {
-        let plan = options().nbytes(40_000).plan(false).unwrap();
+        let plan = options().with_nbytes(40_000).plan(false).unwrap();
         assert_eq!((plan.header.nchunks(), plan.header.max_app_chunks(), plan.entries), (Some(3), 30, 33));
         assert_eq!((plan.header.chunk_size(), plan.header.last_chunk()), (Some(16384), Some(7232)));
-        let empty = options().nbytes(0).room(2).plan(false).unwrap();
+        let empty = options().with_nbytes(0).with_room(2).plan(false).unwrap();
         assert_eq!((empty.header.nchunks(), empty.header.last_chunk(), empty.entries), (Some(1), Some(0), 3));
     }
 
@@ -265,13 +310,13 @@ mod tests {
     #[test]
     fn contradictions_are_refused() {
         let refuse = |options: BloscpackOptions, is_stream| options.plan(is_stream).unwrap_err().to_string();
-        assert_eq!(refuse(options().chunk_size(0), false), "chunk size is 0, it can be 1 to 2147483631");
-        let first = options().version(Version::V1);
-        assert_eq!(refuse(first.clone().offsets(true), false), "version 1 has neither checksums nor offsets");
-        assert_eq!(refuse(first.metadata("{}"), false), "version 1 has no metadata");
-        let second = options().version(Version::V2).room(1);
+        assert_eq!(refuse(options().with_chunk_size(0), false), "chunk size is 0, it can be 1 to 2147483631");
+        let first = options().with_version(Version::V1);
+        assert_eq!(refuse(first.clone().with_offsets(true), false), "version 1 has neither checksums nor offsets");
+        assert_eq!(refuse(first.with_metadata("{}"), false), "version 1 has no metadata");
+        let second = options().with_version(Version::V2).with_room(1);
         assert_eq!(refuse(second, false), "room for appending is part of the offsets of version 3");
-        assert_eq!(refuse(options().offsets(true), true), "a stream has no offsets: no one could fill them in");
+        assert_eq!(refuse(options().with_offsets(true), true), "a stream has no offsets: no one could fill them in");
     }
 
     #[test]

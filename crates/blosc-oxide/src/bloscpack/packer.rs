@@ -25,7 +25,7 @@ impl Packer {
         let count = threads.workers(at_once, usize::MAX);
         // Threads work on a chunk each; only where there is just one chunk at a time they share its blocks.
         let inner = if at_once > 1 { Threads::serial() } else { threads.clone() };
-        let options = options.clone().threads(inner);
+        let options = options.clone().with_threads(inner);
         let workers = (0..count).map(|_| Compressor::new(options.clone()).map(Mutex::new)).collect::<Result<_>>()?;
         Ok(Self { chunk_size, checksum, threads: threads.clone(), workers, records: vec![Vec::new(); at_once] })
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn records_are_the_same_for_any_number_of_threads() {
         let data: Vec<u8> = (0..40_000_u32).flat_map(|i| (i * i).to_le_bytes()).collect();
-        let options = Options::new(4).format(Format::Blosc1);
+        let options = Options::new(4).with_format(Format::Blosc1);
         let pack = |threads: &Threads| {
             let mut packer = Packer::new(&options, threads, 10_000, Checksum::Crc32).unwrap();
             assert!(packer.batch_len() >= data.len());
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn no_data_is_one_empty_chunk() {
-        let options = Options::new(8).format(Format::Blosc1);
+        let options = Options::new(8).with_format(Format::Blosc1);
         let mut packer = Packer::new(&options, &Threads::serial(), 100, Checksum::None).unwrap();
         let records = packer.pack(&[]).unwrap();
         assert_eq!(records.len(), 1);

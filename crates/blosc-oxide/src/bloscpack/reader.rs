@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 /// How a file is read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     pub(super) limits: Limits,
     pub(super) threads: Threads,
@@ -31,16 +31,28 @@ impl ReadOptions {
 
     /// Sets what a declared size may make it allocate.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Sets where chunks are worked on.
     #[must_use]
-    pub fn threads(mut self, threads: Threads) -> Self {
+    pub fn with_threads(mut self, threads: Threads) -> Self {
         self.threads = threads;
         self
+    }
+
+    /// What a declared size may make it allocate.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Where chunks are worked on.
+    #[must_use]
+    pub fn threads(&self) -> &Threads {
+        &self.threads
     }
 }
 
@@ -51,7 +63,7 @@ impl ReadOptions {
 /// use blosc_oxide::{MemoryStorage, Options};
 ///
 /// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
-/// let packed = bloscpack::pack_slice(&data, &BloscpackOptions::new(Options::new(4)).chunk_size(50_000))?;
+/// let packed = bloscpack::pack_slice(&data, &BloscpackOptions::new(Options::new(4)).with_chunk_size(50_000))?;
 /// let file = Bloscpack::from_storage(MemoryStorage::new(packed))?;
 /// assert_eq!((file.nchunks()?, file.nbytes()?), (8, 400_000));
 /// assert_eq!(file.read_range(200_000..200_004)?, 50_000_u32.to_le_bytes());

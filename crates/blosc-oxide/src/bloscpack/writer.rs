@@ -200,5 +200,5 @@ impl Write for BloscpackWriter<'_> {
 
 fn packer(options: &BloscpackOptions) -> Result<Packer> {
     let chunk_size = options.whole_chunk_size();
-    Packer::new(options.chunk_options(), options.threads(), chunk_size, options.chunk_checksum())
+    Packer::new(options.chunk(), options.chunk().threads(), chunk_size, options.chunk_checksum())
 }

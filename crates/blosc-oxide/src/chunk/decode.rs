@@ -9,6 +9,7 @@ use crate::codec::{Codec, CodecContext, CodecPlugin, DecodeDict, DecodeState, De
 use crate::error::{Error, Result, bail};
 use crate::exec::{Threads, fill_parts, lock, part_len, tick};
 use crate::filter::{BitshuffleRule, BlockPlace, Element, Stages};
+use crate::item::Item;
 use crate::limits::Limits;
 use blosc_kernels::copy::copy;
 use std::ops::Range;
@@ -119,6 +120,21 @@ impl Decompressor {
     /// As [`Chunk::parse`] and [`Chunk::decompress`].
     pub fn decompress(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.chunk(&Chunk::parse(bytes)?)
+    }
+
+    /// The numbers in the chunk that `bytes` starts with; their bytes are little-endian in it.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress); `InvalidArgument` if the typesize of the chunk is not the size of `T`, or
+    /// if its length is no multiple of it.
+    pub fn decompress_items<T: Item>(&mut self, bytes: &[u8]) -> Result<Vec<T>> {
+        let chunk = Chunk::parse(bytes)?;
+        let (typesize, nbytes) = (chunk.header().typesize(), chunk.header().nbytes());
+        if typesize != T::SIZE || !nbytes.is_multiple_of(T::SIZE) {
+            bail!(InvalidArgument, "{nbytes} bytes of items of {typesize} bytes are no items of {}", T::DTYPE);
+        }
+        self.limits.check("the data of a chunk", nbytes)?;
+        T::from_filled(nbytes / T::SIZE, false, &mut |out| self.chunk_into(&chunk, out).map(drop))
     }
 
     /// Puts the data of the chunk that `bytes` starts with at the start of `out`, and returns how long it is.

@@ -18,6 +18,7 @@ use crate::codec::{BloscLzVariant, Codec, CodecContext, EncodeDict, EncodeState,
 use crate::error::{Result, bail};
 use crate::exec::fill_parts;
 use crate::filter::{BlockPlace, Element, Stages, id as filter_id};
+use crate::item::Item;
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::is_zero;
 use std::ops::Range;
@@ -33,7 +34,7 @@ pub(super) const SIZE_LEN: usize = 4;
 ///
 /// ```
 /// use blosc_oxide::{Codec, Compressor, Options};
-/// let mut compressor = Compressor::new(Options::new(8).codec(Codec::Lz4))?;
+/// let mut compressor = Compressor::new(Options::new(8).with_codec(Codec::Lz4))?;
 /// let data = [42; 8000];
 /// let mut chunk = vec![0; compressor.max_compressed_len(data.len())];
 /// let len = compressor.compress_into(&data, &mut chunk)?;
@@ -143,6 +144,18 @@ impl Compressor {
         Ok(chunk)
     }
 
+    /// Compresses numbers into a new chunk. Their bytes are little-endian in it, on every machine.
+    ///
+    /// # Errors
+    /// As [`compress`](Self::compress); `InvalidArgument` if the typesize of the options is not the size of `T`.
+    pub fn compress_items<T: Item>(&mut self, items: &[T]) -> Result<Vec<u8>> {
+        let typesize = self.options.typesize;
+        if typesize != T::SIZE {
+            bail!(InvalidArgument, "items of {} have {} bytes, the typesize is {typesize}", T::DTYPE, T::SIZE);
+        }
+        self.compress(&T::to_bytes(items, false))
+    }
+
     /// Puts the chunk of `data` at the start of `out`, and returns how long it is. It is never longer than
     /// [`max_compressed_len`](Self::max_compressed_len), and the same whatever the length of `out`. Compressing ends as soon as
     /// `out` is full.
@@ -181,8 +194,8 @@ impl Compressor {
     ///
     /// ```
     /// use blosc_oxide::{Codec, Compressor, Options};
-    /// let mut compressor = Compressor::new(Options::new(8).codec(Codec::Lz4))?;
-    /// compressor.set_options(Options::new(2).codec(Codec::Zstd).level(9))?;
+    /// let mut compressor = Compressor::new(Options::new(8).with_codec(Codec::Lz4))?;
+    /// compressor.set_options(Options::new(2).with_codec(Codec::Zstd).with_level(9))?;
     /// assert_eq!(compressor.compress(&[0; 64])?.len(), 32);
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```

@@ -56,9 +56,11 @@ enum Era {
 ///
 /// ```
 /// use blosc_oxide::{Codec, Filter, Options};
-/// let options = Options::new(8).codec(Codec::Zstd).level(7).filters([Filter::BitShuffle]);
+/// let options = Options::new(8).with_codec(Codec::Zstd).with_level(7).with_filters([Filter::BitShuffle]);
+/// assert_eq!((options.codec(), options.level()), (Codec::Zstd, 7));
+/// assert_eq!(options.pipeline().to_string(), "bitshuffle");
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     pub(crate) typesize: usize,
     pub(crate) codec: Codec,
@@ -94,33 +96,33 @@ impl Options {
             threads: Threads::default(),
             plugins: Plugins::new(),
         }
-        .filters([Filter::Shuffle])
+        .with_filters([Filter::Shuffle])
     }
 
     /// Sets the codec.
     #[must_use]
-    pub fn codec(mut self, codec: Codec) -> Self {
+    pub fn with_codec(mut self, codec: Codec) -> Self {
         self.codec = codec;
         self
     }
 
     /// Sets the byte that a plug-in codec is parameterised with.
     #[must_use]
-    pub fn codec_meta(mut self, meta: u8) -> Self {
+    pub fn with_codec_meta(mut self, meta: u8) -> Self {
         self.codec_meta = meta;
         self
     }
 
     /// Sets the level: 0 stores, 1 is the fastest, 9 the smallest.
     #[must_use]
-    pub fn level(mut self, level: u8) -> Self {
+    pub fn with_level(mut self, level: u8) -> Self {
         self.level = level;
         self
     }
 
     /// Sets the filters, in the order of compression.
     #[must_use]
-    pub fn filters(mut self, filters: impl IntoIterator<Item = Filter>) -> Self {
+    pub fn with_filters(mut self, filters: impl IntoIterator<Item = Filter>) -> Self {
         let filters: Vec<Filter> = filters.into_iter().collect();
         self.filter_count = filters.len();
         self.pipeline = Pipeline::new(&filters).unwrap_or_default();
@@ -129,7 +131,7 @@ impl Options {
 
     /// Sets the filters with the slots they are in.
     #[must_use]
-    pub fn pipeline(mut self, pipeline: Pipeline) -> Self {
+    pub fn with_pipeline(mut self, pipeline: Pipeline) -> Self {
         self.filter_count = pipeline.filters().count();
         self.pipeline = pipeline;
         self
@@ -137,7 +139,7 @@ impl Options {
 
     /// Sets whether blocks are split.
     #[must_use]
-    pub fn split(mut self, mode: SplitMode) -> Self {
+    pub fn with_split(mut self, mode: SplitMode) -> Self {
         self.split = mode;
         self
     }
@@ -145,21 +147,21 @@ impl Options {
     /// Sets the size of blocks in bytes; `None` lets codec, level and typesize decide. It is rounded down to whole
     /// items, and up to one.
     #[must_use]
-    pub fn blocksize(mut self, bytes: impl Into<Option<usize>>) -> Self {
+    pub fn with_blocksize(mut self, bytes: impl Into<Option<usize>>) -> Self {
         self.blocksize = bytes.into();
         self
     }
 
     /// Sets whether each chunk gets a dictionary made from its own data, where that is possible.
     #[must_use]
-    pub fn dict(mut self, dict: bool) -> Self {
+    pub fn with_dict(mut self, dict: bool) -> Self {
         self.dict = dict;
         self
     }
 
     /// Sets the family of chunk.
     #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
+    pub fn with_format(mut self, format: Format) -> Self {
         self.format = format;
         self
     }
@@ -183,16 +185,82 @@ impl Options {
 
     /// Sets where blocks are worked on.
     #[must_use]
-    pub fn threads(mut self, threads: Threads) -> Self {
+    pub fn with_threads(mut self, threads: Threads) -> Self {
         self.threads = threads;
         self
     }
 
     /// Sets the plug-in codecs and filters.
     #[must_use]
-    pub fn plugins(mut self, plugins: Plugins) -> Self {
+    pub fn with_plugins(mut self, plugins: Plugins) -> Self {
         self.plugins = plugins;
         self
+    }
+
+    /// The size of an item in bytes.
+    #[must_use]
+    pub fn typesize(&self) -> usize {
+        self.typesize
+    }
+
+    /// The codec.
+    #[must_use]
+    pub fn codec(&self) -> Codec {
+        self.codec
+    }
+
+    /// The byte that a plug-in codec is parameterised with.
+    #[must_use]
+    pub fn codec_meta(&self) -> u8 {
+        self.codec_meta
+    }
+
+    /// The level: 0 stores, 1 is the fastest, 9 the smallest.
+    #[must_use]
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// The filters with the slots they are in.
+    #[must_use]
+    pub fn pipeline(&self) -> Pipeline {
+        self.pipeline
+    }
+
+    /// Whether blocks are split.
+    #[must_use]
+    pub fn split(&self) -> SplitMode {
+        self.split
+    }
+
+    /// The size of blocks in bytes that was asked for; `None` lets codec, level and typesize decide.
+    #[must_use]
+    pub fn blocksize(&self) -> Option<usize> {
+        self.blocksize
+    }
+
+    /// Whether each chunk gets a dictionary made from its own data.
+    #[must_use]
+    pub fn dict(&self) -> bool {
+        self.dict
+    }
+
+    /// The family of chunk.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Where blocks are worked on.
+    #[must_use]
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// The plug-in codecs and filters.
+    #[must_use]
+    pub fn plugins(&self) -> &Plugins {
+        &self.plugins
     }
 
     /// Refuses what cannot be written, or could not be read again.

@@ -6,7 +6,9 @@ use crate::filter::{FilterPlugin, FilterRegistry, id as filter_id};
 use std::sync::Arc;
 
 /// The plug-in codecs and filters of a program: a value that belongs to the caller, cheap to clone.
-#[derive(Debug, Clone, Default)]
+///
+/// Two values are equal if they have the same plug-ins (the same objects) under the same ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plugins {
     pub(super) codecs: CodecRegistry,
     pub(super) filters: FilterRegistry,

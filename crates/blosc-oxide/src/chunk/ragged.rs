@@ -74,7 +74,8 @@ pub(crate) fn modernised(bytes: &[u8], level: u8, decompressor: &mut Decompresso
     let data = decompressor.chunk(&chunk)?;
     let header = chunk.header();
     let blocksize = (header.nblocks() > 1).then_some(header.blocksize());
-    let options = Options::new(header.typesize()).level(level).pipeline(header.pipeline()).blocksize(blocksize);
-    let compressor = Compressor::new(options.clone().codec(header.codec()));
+    let options =
+        Options::new(header.typesize()).with_level(level).with_pipeline(header.pipeline()).with_blocksize(blocksize);
+    let compressor = Compressor::new(options.clone().with_codec(header.codec()));
     compressor.or_else(|_| Compressor::new(options))?.compress(&data)
 }

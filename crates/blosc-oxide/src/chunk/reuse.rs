@@ -79,13 +79,13 @@ mod tests {
     }
 
     fn options() -> Options {
-        Options::new(4).blocksize(1024)
+        Options::new(4).with_blocksize(1024)
     }
 
     #[test]
     fn what_is_reused_is_what_would_have_been_written() {
         let old = numbers(5000);
-        for options in [options(), options().level(9), options().filters([Filter::BitShuffle])] {
+        for options in [options(), options().with_level(9), options().with_filters([Filter::BitShuffle])] {
             let mut compressor = Compressor::new(options).unwrap();
             let old_chunk = compressor.compress(&old).unwrap();
             let old_chunk = Chunk::parse(&old_chunk).unwrap();
@@ -105,8 +105,11 @@ mod tests {
     #[test]
     fn chunks_of_another_kind_are_not_reused() {
         let old = numbers(5000);
-        let others =
-            [options().blocksize(2048), Options::new(4).blocksize(1024).filters([Filter::Delta]), options().level(0)];
+        let others = [
+            options().with_blocksize(2048),
+            Options::new(4).with_blocksize(1024).with_filters([Filter::Delta]),
+            options().with_level(0),
+        ];
         for other in others {
             let old_chunk = Compressor::new(other.clone()).unwrap().compress(&old).unwrap();
             let old_chunk = Chunk::parse(&old_chunk).unwrap();
@@ -140,7 +143,7 @@ mod tests {
         partial[2048..3072].copy_from_slice(&new[2048..3072]);
         let chunk = compressor.compress_blocks(&partial, &Chunk::parse(&old_chunk).unwrap(), &changed).unwrap();
         assert_eq!(chunk.unwrap(), compressor.compress(&new).unwrap());
-        let stored = Compressor::new(options().level(0)).unwrap().compress(&old).unwrap();
+        let stored = Compressor::new(options().with_level(0)).unwrap().compress(&old).unwrap();
         let refused = compressor.compress_blocks(&partial, &Chunk::parse(&stored).unwrap(), &changed).unwrap();
         assert!(refused.is_none());
     }

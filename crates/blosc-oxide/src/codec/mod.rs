@@ -20,7 +20,9 @@ pub(crate) use plugin::CodecRegistry;
 pub use plugin::{CodecContext, CodecPlugin};
 pub(crate) use state::{DecodeDict, DecodeState, Decoding, EncodeDict, EncodeState, Encoding, missing, train};
 
+use crate::error::{Error, Result, error};
 use std::fmt;
+use std::str::FromStr;
 
 /// A codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -159,6 +161,39 @@ impl Codec {
     }
 }
 
+impl FromStr for Codec {
+    type Err = Error;
+
+    /// Reads what [`Display`](fmt::Display) writes: a name such as `lz4hc`, or `codec` and an id.
+    ///
+    /// ```
+    /// use blosc_oxide::Codec;
+    /// assert_eq!("zstd".parse::<Codec>()?, Codec::Zstd);
+    /// assert_eq!(Codec::Plugin(200).to_string().parse::<Codec>()?, Codec::Plugin(200));
+    /// assert!("zip".parse::<Codec>().is_err());
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self> {
+        let by_id = || text.strip_prefix("codec ").and_then(|id| id.parse().ok()).map(Self::from_code);
+        let codec = (0..=u8::MAX).map(Self::from_code).find(|codec| codec.name() == Some(text)).or_else(by_id);
+        codec.ok_or_else(|| error!(InvalidArgument, "{text:?} is no codec: a name such as lz4 or zstd is needed"))
+    }
+}
+
+impl From<u8> for Codec {
+    /// As [`Codec::from_code`].
+    fn from(code: u8) -> Self {
+        Self::from_code(code)
+    }
+}
+
+impl From<Codec> for u8 {
+    /// As [`Codec::code`].
+    fn from(codec: Codec) -> Self {
+        codec.code()
+    }
+}
+
 impl fmt::Display for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
@@ -176,6 +211,7 @@ mod tests {
     fn codes_and_names_come_back() {
         for code in 0..=255 {
             assert_eq!(Codec::from_code(code).code(), code);
+            assert_eq!(Codec::from(code).to_string().parse::<Codec>().unwrap(), Codec::from_code(code));
         }
         for name in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd", "lizard"] {
             assert_eq!(Codec::from_name(name).unwrap().to_string(), name);

@@ -51,6 +51,15 @@ impl CodecRegistry {
     }
 }
 
+impl PartialEq for CodecRegistry {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Arc<dyn CodecPlugin>, &Arc<dyn CodecPlugin>)| Arc::ptr_eq(one, other);
+        self.0.keys().eq(other.0.keys()) && self.0.values().zip(other.0.values()).all(same)
+    }
+}
+
+impl Eq for CodecRegistry {}
+
 impl fmt::Debug for CodecRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

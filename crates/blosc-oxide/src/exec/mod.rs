@@ -72,6 +72,21 @@ enum Kind {
     Custom(Arc<dyn Executor>),
 }
 
+/// Two values are equal if they use the same threads in the same number; executors are the same if they are one object.
+impl PartialEq for Threads {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Serial, Kind::Serial) => true,
+            #[cfg(feature = "threads")]
+            (Kind::Pool { at_most }, Kind::Pool { at_most: other }) => at_most == other,
+            (Kind::Custom(executor), Kind::Custom(other)) => Arc::ptr_eq(executor, other),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Threads {}
+
 impl Threads {
     /// All on the calling thread.
     #[must_use]

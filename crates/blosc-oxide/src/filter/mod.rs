@@ -24,7 +24,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// use blosc_oxide::{Filter, Options};
-/// let options = Options::new(4).filters([Filter::TruncPrec(10), Filter::BitShuffle]);
+/// let options = Options::new(4).with_filters([Filter::TruncPrec(10), Filter::BitShuffle]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -148,6 +148,16 @@ impl FromStr for Filter {
             meta.map_or(Some(0), |meta| meta.parse().ok().or_else(|| meta.parse::<i8>().ok().map(i8::cast_unsigned)));
         let filter = id.zip(meta).and_then(|(id, meta)| Self::from_id(id, meta));
         filter.ok_or_else(|| error!(InvalidArgument, "{text:?} is no filter: a name such as shuffle or trunc_prec:10"))
+    }
+}
+
+impl TryFrom<u8> for Filter {
+    type Error = Error;
+
+    /// The filter with this id and meta byte 0. Id 0 is an empty slot and no filter.
+    fn try_from(id: u8) -> Result<Self> {
+        Self::from_id(id, 0)
+            .ok_or_else(|| error!(InvalidArgument, "id 0 is an empty slot of a pipeline, and no filter"))
     }
 }
 

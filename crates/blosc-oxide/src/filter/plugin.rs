@@ -33,7 +33,7 @@ pub struct FilterContext {
 /// }
 ///
 /// let plugins = Plugins::new().with_filter(200, Arc::new(Invert))?;
-/// let options = Options::new(1).filters([Filter::Plugin { id: 200, meta: 0 }]).plugins(plugins.clone());
+/// let options = Options::new(1).with_filters([Filter::Plugin { id: 200, meta: 0 }]).with_plugins(plugins.clone());
 /// let chunk = blosc_oxide::compress(&[7; 1000], &options)?;
 /// assert_eq!(Decompressor::new().with_plugins(plugins).decompress(&chunk)?, [7; 1000]);
 /// # Ok::<(), blosc_oxide::Error>(())
@@ -65,6 +65,15 @@ impl FilterRegistry {
         self.0.get(&id).map(|filter| &**filter)
     }
 }
+
+impl PartialEq for FilterRegistry {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Arc<dyn FilterPlugin>, &Arc<dyn FilterPlugin>)| Arc::ptr_eq(one, other);
+        self.0.keys().eq(other.0.keys()) && self.0.values().zip(other.0.values()).all(same)
+    }
+}
+
+impl Eq for FilterRegistry {}
 
 impl fmt::Debug for FilterRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -263,7 +263,9 @@ impl Hashes {
         let compressor = match &mut self.compressor {
             Some(compressor) => compressor,
             // Hashes do not compress.
-            none => none.insert(Box::new(Compressor::new(Options::new(1).level(0).threads(Threads::serial()))?)),
+            none => {
+                none.insert(Box::new(Compressor::new(Options::new(1).with_level(0).with_threads(Threads::serial()))?))
+            }
         };
         let mut writer = Writer(compressor.stored_head(self.bytes.len().saturating_add(LAYER_START))?.to_vec());
         writer.byte(ARRAY_4);

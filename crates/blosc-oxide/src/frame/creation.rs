@@ -131,7 +131,7 @@ mod tests {
         for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
             let name = format!("blosc-oxide-name-{layout:?}-{}", std::process::id());
             let path = std::env::temp_dir().join(name);
-            let options = FrameOptions::new(Options::new(4)).layout(layout);
+            let options = FrameOptions::new(Options::new(4)).with_layout(layout);
             let (mut creation, mut sc) = Creation::at_path(&path, options).unwrap();
             sc.append(&[7; 100]).unwrap();
             assert!(path.exists());

@@ -88,7 +88,7 @@ impl SuperChunk {
     fn write_early_chunks(&self, format: EarlyFrame, writer: &mut impl Write) -> Result<(u64, Vec<u8>)> {
         let mut offsets: Vec<u8> = Vec::with_capacity(self.nchunks().saturating_mul(ENTRY_LEN));
         let mut section_len = 0_u64;
-        let mut compressor = Compressor::new(self.options().clone().dict(false).beta(format.bitshuffle_rule()))?;
+        let mut compressor = Compressor::new(self.options().clone().with_dict(false).beta(format.bitshuffle_rule()))?;
         for index in 0..self.nchunks() {
             let chunk = compressor.compress(&self.decompress(index)?)?;
             offsets.extend_from_slice(&section_len.to_le_bytes());
@@ -207,5 +207,6 @@ impl SuperChunk {
 }
 
 fn packed_index(offsets: &[u8]) -> Result<Vec<u8>> {
-    Compressor::new(Options::new(ENTRY_LEN).split(SplitMode::Never).beta(BitshuffleRule::Current))?.compress(offsets)
+    Compressor::new(Options::new(ENTRY_LEN).with_split(SplitMode::Never).beta(BitshuffleRule::Current))?
+        .compress(offsets)
 }

@@ -361,7 +361,12 @@ mod tests {
 
     fn state() -> State {
         let filters = Pipeline::new(&[Filter::Delta, Filter::Shuffle]).unwrap();
-        let options = Options::new(4).codec(Codec::Zstd).codec_meta(9).level(7).pipeline(filters).blocksize(512);
+        let options = Options::new(4)
+            .with_codec(Codec::Zstd)
+            .with_codec_meta(9)
+            .with_level(7)
+            .with_pipeline(filters)
+            .with_blocksize(512);
         let mut state = State { chunksize: ChunkSize::Fixed(1000), nbytes: 9000, ..State::new(&options) };
         state.metalayers.add("name", *b"content").unwrap();
         state

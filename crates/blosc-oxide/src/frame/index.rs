@@ -564,7 +564,7 @@ fn pack_by_blocks(
 }
 
 fn options() -> Options {
-    Options::new(ENTRY_LEN).split(SplitMode::Never).blocksize(BLOCKSIZE).threads(Threads::serial())
+    Options::new(ENTRY_LEN).with_split(SplitMode::Never).with_blocksize(BLOCKSIZE).with_threads(Threads::serial())
 }
 
 #[cfg(test)]

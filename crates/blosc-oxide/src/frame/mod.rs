@@ -58,7 +58,7 @@ use std::path::Path;
 /// ```
 /// use blosc_oxide::{Codec, Frame, Options};
 /// # let path = std::env::temp_dir().join(format!("blosc-oxide-doc-{}.b2frame", std::process::id()));
-/// let mut frame = Frame::create(&path, Options::new(4).codec(Codec::Lz4))?;
+/// let mut frame = Frame::create(&path, Options::new(4).with_codec(Codec::Lz4))?;
 /// frame.append(&[7; 4000])?;
 /// frame.vlmetalayers_mut().add("note", b"sevens")?;
 /// frame.commit()?;

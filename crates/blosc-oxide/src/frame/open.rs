@@ -464,7 +464,7 @@ mod tests {
 
     #[test]
     fn a_torn_header_is_not_read_by_the_length_that_its_copy_claims() {
-        let limits = Limits::new().max_allocation(4 << 10);
+        let limits = Limits::new().with_max_allocation(4 << 10);
         for (claimed, len) in [(1 << 20, 0), (1 << 20, 2 << 20), (u32::MAX, 0), (0, 0)] {
             let source = torn(claimed, len);
             assert!(open(&source, 0, limits).is_err());

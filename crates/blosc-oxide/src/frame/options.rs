@@ -31,9 +31,9 @@ pub enum FrameLayout {
 ///
 /// ```
 /// use blosc_oxide::{Durability, FrameOptions, Options};
-/// let options = FrameOptions::new(Options::new(8)).durability(Durability::None).metalayer("unit", "kelvin");
+/// let options = FrameOptions::new(Options::new(8)).with_durability(Durability::None).with_metalayer("unit", "kelvin");
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameOptions {
     pub(super) chunks: Options,
     pub(super) layout: FrameLayout,
@@ -72,35 +72,35 @@ impl FrameOptions {
 
     /// Sets whether it is one file or many.
     #[must_use]
-    pub fn layout(mut self, layout: FrameLayout) -> Self {
+    pub fn with_layout(mut self, layout: FrameLayout) -> Self {
         self.layout = layout;
         self
     }
 
     /// Sets what a commit survives.
     #[must_use]
-    pub fn durability(mut self, durability: Durability) -> Self {
+    pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
     /// Sets whether a new frame gets checksums.
     #[must_use]
-    pub fn checksums(mut self, checksums: bool) -> Self {
+    pub fn with_checksums(mut self, checksums: bool) -> Self {
         self.checksums = checksums;
         self
     }
 
     /// Adds a metalayer that a new frame has from the start.
     #[must_use]
-    pub fn metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+    pub fn with_metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         self.metalayers.push((name.into(), content.into()));
         self
     }
 
     /// Sets what a declared size may make it allocate.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
@@ -108,7 +108,7 @@ impl FrameOptions {
     /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it: those of a frame of
     /// v2.0.0-beta.3 to v2.0.0.beta.5. See [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
-    pub fn bitshuffle(mut self, rule: BitshuffleRule) -> Self {
+    pub fn with_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
         self.bitshuffle = rule;
         self
     }
@@ -116,20 +116,68 @@ impl FrameOptions {
     /// Sets whether processes that change the frame wait for each other, as the reference does with its locking: by a
     /// lock on a file beside the frame, which all of them must use. See [`Frame::lock`](super::Frame::lock).
     #[must_use]
-    pub fn locking(mut self, locking: bool) -> Self {
+    pub fn with_locking(mut self, locking: bool) -> Self {
         self.locking = locking;
         self
     }
 
     /// Sets how long to wait for the lock before giving up with `Locked`; `None` waits as long as it takes.
     #[must_use]
-    pub fn lock_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+    pub fn with_lock_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.lock_timeout = timeout.into();
         self
     }
 
+    /// How chunks are made.
+    #[must_use]
+    pub fn chunks(&self) -> &Options {
+        &self.chunks
+    }
+
+    /// Whether it is one file or many.
+    #[must_use]
+    pub fn layout(&self) -> FrameLayout {
+        self.layout
+    }
+
+    /// What a commit survives.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// Whether a new frame gets checksums.
+    #[must_use]
+    pub fn checksums(&self) -> bool {
+        self.checksums
+    }
+
+    /// What a declared size may make it allocate.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The rule of bitshuffle for chunks of which nothing tells it.
+    #[must_use]
+    pub fn bitshuffle(&self) -> BitshuffleRule {
+        self.bitshuffle
+    }
+
+    /// Whether processes that change the frame wait for each other.
+    #[must_use]
+    pub fn locking(&self) -> bool {
+        self.locking
+    }
+
+    /// How long to wait for the lock; `None` waits as long as it takes.
+    #[must_use]
+    pub fn lock_timeout(&self) -> Option<Duration> {
+        self.lock_timeout
+    }
+
     /// The metalayers that a new frame has from the start.
-    pub(crate) fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+    pub fn metalayers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.metalayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()))
     }
 

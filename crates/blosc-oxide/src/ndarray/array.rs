@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, Pick};
-/// let mut array = NdArray::new(&ArrayOptions::new(&[100, 200], Options::new(4)).dtype("<i4"), &Fill::Zeros)?;
+/// let mut array = NdArray::new(&ArrayOptions::new(&[100, 200], Options::new(4)).with_dtype("<i4"), &Fill::Zeros)?;
 /// array.write(&[Pick::from(7), (10..13).into()], &[1_i32, 2, 3].map(i32::to_le_bytes).concat())?;
 /// assert_eq!(array.slice(&[Pick::from(7), Pick::from(11)])?, 2_i32.to_le_bytes());
 /// # Ok::<(), blosc_oxide::Error>(())
@@ -89,9 +89,9 @@ impl NdArray {
     ) -> Result<Self> {
         let (geometry, chunks) = options.resolve()?;
         let mut frame = options.frame_options(chunks.clone());
-        frame = frame.metalayer(meta::NAME, Meta::write(&geometry, options.dtype_text())?);
-        for (name, content) in meta::order_layer(options.item_order()).iter().chain(metalayers) {
-            frame = frame.metalayer(*name, *content);
+        frame = frame.with_metalayer(meta::NAME, Meta::write(&geometry, options.dtype())?);
+        for (name, content) in meta::order_layer(options.order()).iter().chain(metalayers) {
+            frame = frame.with_metalayer(*name, *content);
         }
         let (creation, sc) = match place {
             Place::Memory => {
@@ -105,7 +105,7 @@ impl NdArray {
             Place::Storage(storage) => some(Creation::in_storage(storage, frame)?),
             Place::Directory(directory) => some(Creation::in_directory(directory, frame)?),
         };
-        let mut array = Self::with(sc, geometry, options.dtype_text().to_owned());
+        let mut array = Self::with(sc, geometry, options.dtype().to_owned());
         let (chunksize, blocksize) = (array.geometry.chunk_nbytes(), array.geometry.block_nbytes().max(1));
         array.sc.set_sizes(chunksize, blocksize);
         let filled = array.check_chunks(&array.geometry).and_then(|()| fill(&mut array));
@@ -178,7 +178,7 @@ impl NdArray {
         }
         let strides = c_strides(geometry.shape().iter().map(|&length| size(length)), geometry.typesize());
         self.fill_chunks(&|_, number, chunk, _| {
-            let spans = geometry.chunk_spans(number as u64);
+            let spans = geometry.spans_of_chunk(number as u64);
             let start: usize = spans.iter().zip(&strides).map(|(span, stride)| size(span.start) * stride).sum();
             let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
             if geometry.has_padding(&spans) {
@@ -331,10 +331,10 @@ impl NdArray {
     #[must_use]
     pub fn options(&self) -> ArrayOptions {
         ArrayOptions::new(self.shape(), self.sc.options().clone())
-            .chunks(self.geometry.chunks())
-            .blocks(self.geometry.blocks())
-            .dtype(self.dtype.as_str())
-            .order(self.order())
+            .with_chunks(self.geometry.chunks())
+            .with_blocks(self.geometry.blocks())
+            .with_dtype(self.dtype.as_str())
+            .with_order(self.order())
     }
 
     /// Publishes all changes, those of the shape and those of the items together.

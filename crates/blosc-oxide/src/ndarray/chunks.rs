@@ -22,7 +22,7 @@ impl NdArray {
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};
-    /// let options = ArrayOptions::new(&[3, 2], Options::new(1)).chunks(&[2, 2]).blocks(&[1, 2]);
+    /// let options = ArrayOptions::new(&[3, 2], Options::new(1)).with_chunks(&[2, 2]).with_blocks(&[1, 2]);
     /// let array = NdArray::from_data(&options, &[1, 2, 3, 4, 5, 6])?;
     /// let last = array.chunks().last().unwrap()?;
     /// assert_eq!((last.spans, last.data), (vec![2..3, 0..2], vec![5, 6]));
@@ -33,7 +33,7 @@ impl NdArray {
     }
 
     fn chunk_items(&self, number: u64) -> Result<ArrayChunk> {
-        let spans = self.geometry().chunk_spans(number);
+        let spans = self.geometry().spans_of_chunk(number);
         let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
         let typesize = self.geometry().typesize();
         let nbytes = lengths.iter().product::<usize>() * typesize;

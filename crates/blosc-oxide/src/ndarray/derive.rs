@@ -18,9 +18,9 @@ impl NdArray {
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, Codec, Fill, NdArray, Options, Place};
-    /// let options = ArrayOptions::new(&[100, 100], Options::new(4)).chunks(&[100, 10]).blocks(&[100, 1]);
+    /// let options = ArrayOptions::new(&[100, 100], Options::new(4)).with_chunks(&[100, 10]).with_blocks(&[100, 1]);
     /// let array = NdArray::new(&options, &Fill::Value(vec![1, 2, 3, 4]))?;
-    /// let options = array.options().chunks(&[10, 100]).blocks(&[5, 100]).compression(Options::new(4).codec(Codec::Zstd));
+    /// let options = array.options().with_chunks(&[10, 100]).with_blocks(&[5, 100]).with_compression(Options::new(4).with_codec(Codec::Zstd));
     /// let copy = array.copy(Place::Memory, &options)?;
     /// assert_eq!(copy.geometry().chunks(), [10, 100]);
     /// assert_eq!(copy.to_vec()?, array.to_vec()?);
@@ -131,7 +131,7 @@ fn fill_chunk(
     chunk: &mut [u8],
     scratch: &mut Vec<u8>,
 ) -> Result<Filled<'static>> {
-    let spans = geometry.chunk_spans(number);
+    let spans = geometry.spans_of_chunk(number);
     let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
     let strides = c_strides(shape.iter().copied(), geometry.typesize());
     scratch.resize(shape.iter().product::<usize>() * geometry.typesize(), 0);

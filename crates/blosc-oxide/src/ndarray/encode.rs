@@ -38,7 +38,7 @@ pub(super) enum Filled<'a> {
 
 impl Encoder {
     fn new(options: Options, is_serial: bool) -> Result<Self> {
-        let options = if is_serial { options.threads(Threads::serial()) } else { options };
+        let options = if is_serial { options.with_threads(Threads::serial()) } else { options };
         let compressor = Compressor::new(options)?;
         Ok(Self { compressor, is_serial, data: Vec::new(), chunk: Vec::new(), scratch: Vec::new() })
     }

@@ -173,8 +173,19 @@ impl Geometry {
     }
 
     /// Which items the chunk with this number has along each axis.
-    #[must_use]
-    pub fn chunk_spans(&self, chunk: u64) -> Vec<Range<u64>> {
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there is no such chunk.
+    pub fn chunk_spans(&self, chunk: u64) -> Result<Vec<Range<u64>>> {
+        let nchunks = self.nchunks();
+        if chunk >= nchunks {
+            bail!(InvalidArgument, "chunk {chunk} is asked for, the array has {nchunks}");
+        }
+        Ok(self.spans_of_chunk(chunk))
+    }
+
+    /// The same for a number that is that of a chunk.
+    pub(super) fn spans_of_chunk(&self, chunk: u64) -> Vec<Range<u64>> {
         self.chunk_place(chunk).into_iter().enumerate().map(|(axis, at)| self.chunk_span(axis, at)).collect()
     }
 

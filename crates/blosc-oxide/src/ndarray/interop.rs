@@ -1,11 +1,11 @@
 //! To and from the arrays of the crate `ndarray`.
 
 use super::array::NdArray;
-use super::items::Item;
 use super::options::ArrayOptions;
 use super::pick::Pick;
 use super::place::Place;
 use crate::error::{Result, error};
+use crate::item::Item;
 use ::ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 impl NdArray {

@@ -27,7 +27,6 @@ mod write;
 pub use array::NdArray;
 pub use chunks::ArrayChunk;
 pub use geometry::{Geometry, MAX_DIMS};
-pub use items::{Item, ItemType};
 pub use options::{ArrayOptions, Fill};
 pub use parts::Ordered;
 pub use pick::Pick;

@@ -76,7 +76,7 @@ impl NdArray {
         Self::build(place, &options, &[], |array| {
             let geometry = array.geometry().clone();
             array.fill_chunks(&|_, number, chunk, scratch| {
-                let spans = geometry.chunk_spans(number as u64);
+                let spans = geometry.spans_of_chunk(number as u64);
                 if geometry.has_padding(&spans) {
                     chunk.fill(0);
                 }
@@ -147,7 +147,7 @@ fn described_by(header: &NumpyArray, options: &ArrayOptions) -> Result<ArrayOpti
     if header.itemsize() == 0 {
         bail!(Unsupported, "npy: items of the type {} have no bytes", header.dtype());
     }
-    Ok(options.clone().for_items(header.shape(), header.itemsize(), header.dtype()).order(header.order()))
+    Ok(options.clone().for_items(header.shape(), header.itemsize(), header.dtype()).with_order(header.order()))
 }
 
 fn cut_off(nbytes: u64, cause: std::io::Error) -> crate::error::Error {

@@ -32,7 +32,7 @@ const CHUNK_NBYTES: usize = 8 << 20;
 /// blocks. Sizes are about those that python-blosc2 chooses on most machines; unlike there, they do not depend on the
 /// machine, and chunks are as long one way as the other, so that slices are about as fast along every axis. An array
 /// that is read row by row is better off with chunks of whole rows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayOptions {
     pub(super) shape: Vec<u64>,
     pub(super) chunks: Option<Vec<u64>>,
@@ -65,35 +65,35 @@ impl ArrayOptions {
 
     /// Sets the shape of chunks.
     #[must_use]
-    pub fn chunks(mut self, chunks: &[u64]) -> Self {
+    pub fn with_chunks(mut self, chunks: &[u64]) -> Self {
         self.chunks = Some(chunks.to_vec());
         self
     }
 
     /// Sets the shape of blocks.
     #[must_use]
-    pub fn blocks(mut self, blocks: &[u64]) -> Self {
+    pub fn with_blocks(mut self, blocks: &[u64]) -> Self {
         self.blocks = Some(blocks.to_vec());
         self
     }
 
     /// Sets how many bytes chunks have at most when no shape is given for them, instead of 8 MiB.
     #[must_use]
-    pub fn chunk_nbytes(mut self, nbytes: usize) -> Self {
+    pub fn with_chunk_nbytes(mut self, nbytes: usize) -> Self {
         self.chunk_nbytes = nbytes;
         self
     }
 
     /// Sets how many bytes blocks have at most when no shape is given for them, instead of 256 KiB.
     #[must_use]
-    pub fn block_nbytes(mut self, nbytes: usize) -> Self {
+    pub fn with_block_nbytes(mut self, nbytes: usize) -> Self {
         self.block_nbytes = nbytes;
         self
     }
 
     /// Sets the type of the items, as NumPy writes it; it is kept as it is. `|S` and the typesize if not given.
     #[must_use]
-    pub fn dtype(mut self, dtype: impl Into<String>) -> Self {
+    pub fn with_dtype(mut self, dtype: impl Into<String>) -> Self {
         self.dtype = dtype.into();
         self
     }
@@ -101,14 +101,14 @@ impl ArrayOptions {
     /// Sets the order that the array is to have outside of its chunks, as in an .npy file; see
     /// [`NdArray::order`](super::NdArray::order).
     #[must_use]
-    pub fn order(mut self, order: ItemOrder) -> Self {
+    pub fn with_order(mut self, order: ItemOrder) -> Self {
         self.order = order;
         self
     }
 
     /// Sets what chunks are compressed with. The typesize stays what it is, and blocks have the shape that is set here.
     #[must_use]
-    pub fn compression(mut self, options: Options) -> Self {
+    pub fn with_compression(mut self, options: Options) -> Self {
         let typesize = self.options.typesize;
         self.options = options;
         self.options.typesize = typesize;
@@ -117,7 +117,7 @@ impl ArrayOptions {
 
     /// Lets the shapes of chunks and blocks be chosen.
     #[must_use]
-    pub fn automatic_chunks(mut self) -> Self {
+    pub fn with_automatic_chunks(mut self) -> Self {
         self.chunks = None;
         self.blocks = None;
         self
@@ -125,9 +125,63 @@ impl ArrayOptions {
 
     /// Sets how the frame of an array on disk is kept. Its options for chunks do not count.
     #[must_use]
-    pub fn frame(mut self, frame: FrameOptions) -> Self {
+    pub fn with_frame(mut self, frame: FrameOptions) -> Self {
         self.frame = frame;
         self
+    }
+
+    /// The shape of the array.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The shape of chunks that was asked for.
+    #[must_use]
+    pub fn chunks(&self) -> Option<&[u64]> {
+        self.chunks.as_deref()
+    }
+
+    /// The shape of blocks that was asked for.
+    #[must_use]
+    pub fn blocks(&self) -> Option<&[u64]> {
+        self.blocks.as_deref()
+    }
+
+    /// How many bytes chunks have at most when no shape is given for them.
+    #[must_use]
+    pub fn chunk_nbytes(&self) -> usize {
+        self.chunk_nbytes
+    }
+
+    /// How many bytes blocks have at most when no shape is given for them.
+    #[must_use]
+    pub fn block_nbytes(&self) -> usize {
+        self.block_nbytes
+    }
+
+    /// The type of the items, as NumPy writes it.
+    #[must_use]
+    pub fn dtype(&self) -> &str {
+        &self.dtype
+    }
+
+    /// The order of the items outside of the chunks.
+    #[must_use]
+    pub fn order(&self) -> ItemOrder {
+        self.order
+    }
+
+    /// What chunks are compressed with.
+    #[must_use]
+    pub fn compression(&self) -> &Options {
+        &self.options
+    }
+
+    /// How the frame of an array on disk is kept.
+    #[must_use]
+    pub fn frame(&self) -> &FrameOptions {
+        &self.frame
     }
 
     /// How an array with these options is cut up.
@@ -146,14 +200,6 @@ impl ArrayOptions {
         self
     }
 
-    pub(super) fn item_order(&self) -> ItemOrder {
-        self.order
-    }
-
-    pub(super) fn dtype_text(&self) -> &str {
-        &self.dtype
-    }
-
     pub(super) fn frame_options(&self, chunks: Options) -> FrameOptions {
         self.frame.clone().with_chunks(chunks)
     }
@@ -168,7 +214,7 @@ impl ArrayOptions {
         let blocks = self.blocks.clone().unwrap_or_else(|| halved(&chunks, self.block_nbytes as u64 / typesize));
         let chunks = if self.chunks.is_none() { raised(&chunks, &blocks, &self.shape) } else { chunks };
         let geometry = Geometry::new(self.options.typesize, &self.shape, &chunks, &blocks)?;
-        let options = self.options.clone().blocksize(geometry.block_nbytes().max(1));
+        let options = self.options.clone().with_blocksize(geometry.block_nbytes().max(1));
         Ok((geometry, options))
     }
 }
@@ -230,7 +276,8 @@ mod tests {
 
     #[test]
     fn sizes_can_be_chosen_without_shapes() {
-        let options = ArrayOptions::new(&[500, 600], Options::new(4)).chunk_nbytes(100_000).block_nbytes(5000);
+        let options =
+            ArrayOptions::new(&[500, 600], Options::new(4)).with_chunk_nbytes(100_000).with_block_nbytes(5000);
         let (geometry, _) = options.resolve().unwrap();
         assert!((25_000..=110_000).contains(&geometry.chunk_nbytes()), "{geometry:?}");
         assert!((1250..=5000).contains(&geometry.block_nbytes()), "{geometry:?}");

@@ -28,11 +28,21 @@ impl NdArray {
     /// # Errors
     /// `InvalidArgument` if there is not a pick for each axis or one is outside; as reading the chunks.
     pub fn slice(&self, picks: &[Pick]) -> Result<Vec<u8>> {
-        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
-        self.sc.limits().check("a slice", selection.nbytes)?;
+        let selection = self.bounded(picks)?;
         let mut out = vec![0; selection.nbytes];
         self.read(&selection, &mut out)?;
         Ok(out)
+    }
+
+    /// How many bytes `picks` take, if that is within the limits.
+    pub(super) fn slice_nbytes(&self, picks: &[Pick]) -> Result<usize> {
+        Ok(self.bounded(picks)?.nbytes)
+    }
+
+    fn bounded(&self, picks: &[Pick]) -> Result<Selection> {
+        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
+        self.sc.limits().check("a slice", selection.nbytes)?;
+        Ok(selection)
     }
 
     /// Puts what `picks` take into `out`, in C order.

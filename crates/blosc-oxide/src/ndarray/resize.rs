@@ -316,7 +316,7 @@ fn pieces_in<'p>(pieces: &'p AxisPieces, span: &Range<u64>) -> impl Iterator<Ite
 
 /// Where a chunk of the new array comes from, if it is one of the old ones or nothing but zeros.
 fn ready_source(old: &Geometry, new: &Geometry, axes: &[AxisPieces], number: u64) -> Option<Source> {
-    let spans = new.chunk_spans(number);
+    let spans = new.spans_of_chunk(number);
     let mut place = Vec::with_capacity(spans.len());
     let mut is_old = true;
     for ((axis, span), &chunk) in axes.iter().zip(&spans).zip(new.chunks()) {
@@ -344,7 +344,7 @@ fn compose(
     chunk: &mut [u8],
     scratch: &mut Vec<u8>,
 ) -> Result<Filled<'static>> {
-    let spans = geometry.chunk_spans(number);
+    let spans = geometry.spans_of_chunk(number);
     let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
     let strides = c_strides(shape.iter().copied(), geometry.typesize());
     scratch.clear();

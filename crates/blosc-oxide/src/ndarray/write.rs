@@ -98,7 +98,7 @@ impl Writer<'_> {
         each_choice(&blocks, |chosen| changed[number(chosen)] = true);
         if !is_covered {
             array.sc.ranges_into(old, &ranges_of(&changed, geometry.block_nbytes()), chunk)?;
-        } else if geometry.has_padding(&geometry.chunk_spans(old as u64)) {
+        } else if geometry.has_padding(&geometry.spans_of_chunk(old as u64)) {
             chunk.fill(0);
         }
         each_choice(&blocks, |chosen| {

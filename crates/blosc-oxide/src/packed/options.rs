@@ -35,11 +35,11 @@ pub enum PackedRelease {
 ///
 /// ```
 /// use blosc_oxide::{Codec, Filter, PackedOptions};
-/// let options = PackedOptions::new(8).codec(Codec::Zlib).filters([Filter::Delta, Filter::BitShuffle]);
+/// let options = PackedOptions::new(8).with_codec(Codec::Zlib).with_filters([Filter::Delta, Filter::BitShuffle]);
 /// let packed: Vec<u8> = options.pack([[0; 800], [1; 800]])?;
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedOptions {
     typesize: usize,
     codec: Codec,
@@ -67,50 +67,98 @@ impl PackedOptions {
 
     /// Sets the codec.
     #[must_use]
-    pub fn codec(mut self, codec: Codec) -> Self {
+    pub fn with_codec(mut self, codec: Codec) -> Self {
         self.codec = codec;
         self
     }
 
     /// Sets the level: 0 stores, 1 is the fastest, 9 the smallest.
     #[must_use]
-    pub fn level(mut self, level: u8) -> Self {
+    pub fn with_level(mut self, level: u8) -> Self {
         self.level = level;
         self
     }
 
     /// Sets the filters, in the order of compression.
     #[must_use]
-    pub fn filters(mut self, filters: impl IntoIterator<Item = Filter>) -> Self {
+    pub fn with_filters(mut self, filters: impl IntoIterator<Item = Filter>) -> Self {
         self.filters = filters.into_iter().collect();
         self
     }
 
     /// Sets the release that is written for.
     #[must_use]
-    pub fn release(mut self, release: PackedRelease) -> Self {
+    pub fn with_release(mut self, release: PackedRelease) -> Self {
         self.release = release;
         self
     }
 
     /// Sets where blocks are worked on.
     #[must_use]
-    pub fn threads(mut self, threads: Threads) -> Self {
+    pub fn with_threads(mut self, threads: Threads) -> Self {
         self.threads = threads;
         self
     }
 
     /// Sets what the delta filter refers to, in place of the first buffer.
     #[must_use]
-    pub fn reference(self, data: impl Into<Vec<u8>>) -> Self {
-        self.special(PackedSpecial::Filters, data)
+    pub fn with_reference(self, data: impl Into<Vec<u8>>) -> Self {
+        self.with_special(PackedSpecial::Filters, data)
     }
 
     /// Sets the data of a special chunk.
     #[must_use]
-    pub fn special(mut self, kind: PackedSpecial, data: impl Into<Vec<u8>>) -> Self {
+    pub fn with_special(mut self, kind: PackedSpecial, data: impl Into<Vec<u8>>) -> Self {
         self.specials.insert(kind, data.into());
         self
+    }
+
+    /// The size of an item in bytes.
+    #[must_use]
+    pub fn typesize(&self) -> usize {
+        self.typesize
+    }
+
+    /// The codec.
+    #[must_use]
+    pub fn codec(&self) -> Codec {
+        self.codec
+    }
+
+    /// The level: 0 stores, 1 is the fastest, 9 the smallest.
+    #[must_use]
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// The filters, in the order of compression.
+    #[must_use]
+    pub fn filters(&self) -> &[Filter] {
+        &self.filters
+    }
+
+    /// The release that is written for.
+    #[must_use]
+    pub fn release(&self) -> PackedRelease {
+        self.release
+    }
+
+    /// Where blocks are worked on.
+    #[must_use]
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// The data of a special chunk.
+    #[must_use]
+    pub fn special(&self, kind: PackedSpecial) -> Option<&[u8]> {
+        self.specials.get(&kind).map(Vec::as_slice)
+    }
+
+    /// What the delta filter refers to, in place of the first buffer.
+    #[must_use]
+    pub fn reference(&self) -> Option<&[u8]> {
+        self.special(PackedSpecial::Filters)
     }
 
     /// The packed super-chunk of these buffers.
@@ -133,8 +181,8 @@ impl PackedOptions {
         let Ok(level) = u8::try_from(header.level()) else {
             bail!(Unsupported, "the level is {}, it can be 0 to 9", header.level());
         };
-        let options = Self::new(typesize).codec(header.codec()).level(level).release(release);
-        Ok(options.filters(header.filters().iter()))
+        let options = Self::new(typesize).with_codec(header.codec()).with_level(level).with_release(release);
+        Ok(options.with_filters(header.filters().iter()))
     }
 
     /// The header of a super-chunk without chunks.
@@ -167,19 +215,19 @@ impl PackedOptions {
         let filters = self.filters.iter().copied().filter(|&filter| filter != Filter::Delta);
         // The reader of the second alpha knows no flag for blocks that are not split: they are wherever they can be.
         let split = if self.is_alpha() { SplitMode::default() } else { SplitMode::Always };
-        let options = self.chunk_options(self.typesize).codec(self.codec).level(self.level);
-        Compressor::new(options.filters(filters).split(split))
+        let options = self.chunk_options(self.typesize).with_codec(self.codec).with_level(self.level);
+        Compressor::new(options.with_filters(filters).with_split(split))
     }
 
     /// What makes the chunk that the delta refers to. The second alpha did not compress it.
     pub(super) fn reference_compressor(&self) -> Result<Compressor> {
         match self.release {
-            PackedRelease::Alpha2 => Compressor::new(self.chunk_options(1).level(0).filters([])),
+            PackedRelease::Alpha2 => Compressor::new(self.chunk_options(1).with_level(0).with_filters([])),
             PackedRelease::Alpha4 => self.compressor(),
         }
     }
 
     fn chunk_options(&self, typesize: usize) -> Options {
-        Options::new(typesize).format(Format::Blosc1).alpha(self.is_alpha()).threads(self.threads.clone())
+        Options::new(typesize).with_format(Format::Blosc1).alpha(self.is_alpha()).with_threads(self.threads.clone())
     }
 }

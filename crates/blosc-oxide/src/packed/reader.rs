@@ -32,7 +32,7 @@ const MAX_CHUNK_HEADER: usize = 32;
 ///
 /// ```
 /// use blosc_oxide::{Filter, PackedOptions, PackedSuperChunk};
-/// let options = PackedOptions::new(4).filters([Filter::Delta, Filter::Shuffle]);
+/// let options = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]);
 /// let bytes = options.pack([[1; 400], [2; 400]])?;
 ///
 /// let packed = PackedSuperChunk::open_in(&bytes[..])?;

@@ -190,7 +190,7 @@ impl SuperChunk {
     /// let mut sc = SuperChunk::new(Options::new(1))?;
     /// sc.append(b"some data")?;
     /// sc.metalayers_mut().add("kind", "text")?;
-    /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1).level(9))?;
+    /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1).with_level(9))?;
     /// sc.copy_to(&mut frame)?;
     /// assert_eq!(frame.metalayers().get("kind"), Some(&b"text"[..]));
     /// # Ok::<(), blosc_oxide::Error>(())

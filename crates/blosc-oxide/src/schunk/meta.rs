@@ -350,5 +350,5 @@ fn in_layer(name: &str, error: Error) -> Error {
 
 /// A chunk of `content`, in the codec that every reader has.
 pub(crate) fn compressed(content: &[u8]) -> Result<Vec<u8>> {
-    Compressor::new(Options::new(1).threads(Threads::serial()))?.compress(content)
+    Compressor::new(Options::new(1).with_threads(Threads::serial()))?.compress(content)
 }

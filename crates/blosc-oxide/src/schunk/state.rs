@@ -61,13 +61,13 @@ impl State {
     pub(crate) fn options(&self, base: &Options) -> Options {
         let mut options = base
             .clone()
-            .codec(self.codec)
-            .codec_meta(self.codec_meta)
-            .level(self.level)
-            .pipeline(self.pipeline)
-            .split(self.split)
-            .dict(self.dict)
-            .blocksize((self.blocksize > 0).then_some(self.blocksize));
+            .with_codec(self.codec)
+            .with_codec_meta(self.codec_meta)
+            .with_level(self.level)
+            .with_pipeline(self.pipeline)
+            .with_split(self.split)
+            .with_dict(self.dict)
+            .with_blocksize((self.blocksize > 0).then_some(self.blocksize));
         options.typesize = self.typesize;
         options
     }

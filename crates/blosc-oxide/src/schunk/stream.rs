@@ -80,7 +80,7 @@ impl SuperChunk {
         workers: usize,
     ) -> Result<()> {
         let threads = self.options.threads.clone();
-        let options = self.options.clone().threads(Threads::serial());
+        let options = self.options.clone().with_threads(Threads::serial());
         let compressors: Vec<Mutex<Compressor>> =
             (0..workers).map(|_| Compressor::new(options.clone()).map(Mutex::new)).collect::<Result<_>>()?;
         let spare = Spare::default();

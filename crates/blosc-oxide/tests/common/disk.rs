@@ -105,7 +105,7 @@ pub fn header_file(layout: FrameLayout) -> &'static str {
 
 /// Options for chunks of 4-byte items.
 pub fn options() -> FrameOptions {
-    FrameOptions::new(Options::new(4).threads(Threads::serial()))
+    FrameOptions::new(Options::new(4).with_threads(Threads::serial()))
 }
 
 /// Makes a frame.
@@ -142,7 +142,7 @@ pub fn repair(disk: &Disk, layout: FrameLayout) -> Result<Repair> {
 
 /// Opens a frame for reading and writing.
 pub fn open_writable(disk: &Disk, layout: FrameLayout, durability: Durability) -> Result<Frame> {
-    let options = options().durability(durability);
+    let options = options().with_durability(durability);
     match layout {
         FrameLayout::Contiguous => Frame::open_in(OnDisk(disk.open(FILE)?), options),
         FrameLayout::Sparse => Frame::open_directory_writable(DirectoryOnDisk(disk.clone()), options),

@@ -27,14 +27,14 @@ const MANY: u64 = 256;
 
 impl Kind {
     pub fn options(self) -> FrameOptions {
-        let options = disk::options().checksums(self.checksums).metalayer("unit", "kelvin");
-        if self.has_long_header { options.metalayer("long", noise(99, 1500)) } else { options }
+        let options = disk::options().with_checksums(self.checksums).with_metalayer("unit", "kelvin");
+        if self.has_long_header { options.with_metalayer("long", noise(99, 1500)) } else { options }
     }
 
     /// A disk with such a frame: stored chunks, special ones, metalayers of both kinds, bytes that no longer count.
     pub fn disk(self) -> Disk {
         let disk = disk::empty(self.layout);
-        let options = self.options().durability(Durability::None);
+        let options = self.options().with_durability(Durability::None);
         let mut frame = disk::create(&disk, self.layout, options).unwrap();
         self.fill(&mut frame).unwrap();
         drop(frame);

@@ -91,11 +91,11 @@ impl Specimen {
 }
 
 fn limits() -> Limits {
-    Limits::new().max_allocation(LIMIT)
+    Limits::new().with_max_allocation(LIMIT)
 }
 
 fn frame_options() -> FrameOptions {
-    FrameOptions::new(Options::new(1).threads(Threads::serial())).limits(limits())
+    FrameOptions::new(Options::new(1).with_threads(Threads::serial())).with_limits(limits())
 }
 
 fn read_chunk(bytes: &[u8]) -> Result<Content> {
@@ -155,7 +155,7 @@ fn read_packed(bytes: &[u8]) -> Result<Content> {
 }
 
 fn read_bloscpack(bytes: &[u8], has_checksums: bool) -> Result<Content> {
-    let options = ReadOptions::new().threads(Threads::serial()).limits(limits());
+    let options = ReadOptions::new().with_threads(Threads::serial()).with_limits(limits());
     let file = Bloscpack::with_options(MemoryStorage::new(bytes.to_vec()), options.clone())?;
     let mut data = Vec::new();
     file.copy_to(&mut data)?;
@@ -236,12 +236,12 @@ fn counted(items: u32) -> Vec<u8> {
 }
 
 fn serial(codec: Codec) -> Options {
-    Options::new(4).codec(codec).threads(Threads::serial())
+    Options::new(4).with_codec(codec).with_threads(Threads::serial())
 }
 
 fn chunks() -> Vec<Specimen> {
     let make = |(codec, filter): (Codec, Filter)| {
-        let options = serial(codec).filters([filter]).blocksize(400);
+        let options = serial(codec).with_filters([filter]).with_blocksize(400);
         Specimen::new(
             Kind::Chunk,
             format!("{codec} {filter:?}"),
@@ -256,7 +256,8 @@ fn frames() -> Vec<Specimen> {
     let mut specimens = Vec::new();
     for codec in CODECS {
         for has_checksums in [true, false] {
-            let options = FrameOptions::new(serial(codec)).checksums(has_checksums).metalayer("unit", "kelvin");
+            let options =
+                FrameOptions::new(serial(codec)).with_checksums(has_checksums).with_metalayer("unit", "kelvin");
             let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
             fill(&mut frame);
             let name = format!("{codec} frame, checksums {has_checksums}");
@@ -289,7 +290,7 @@ fn fill(frame: &mut Frame) {
 
 fn sparse(name: &str, options: &FrameOptions, has_checksums: bool) -> Specimen {
     let directory = MemoryDirectory::new();
-    let options = options.clone().layout(FrameLayout::Sparse);
+    let options = options.clone().with_layout(FrameLayout::Sparse);
     fill(&mut Frame::create_in_directory(directory.clone(), options).unwrap());
     let mut names = directory.names().unwrap();
     names.sort_by_key(|name| name != INDEX);
@@ -304,9 +305,10 @@ fn sparse(name: &str, options: &FrameOptions, has_checksums: bool) -> Specimen {
 
 fn arrays() -> Vec<Specimen> {
     let make = |(codec, has_checksums): (Codec, bool)| {
-        let options = ArrayOptions::new(&[9, 11], serial(codec)).chunks(&[4, 6]).blocks(&[3, 2]).dtype("<u4");
+        let options =
+            ArrayOptions::new(&[9, 11], serial(codec)).with_chunks(&[4, 6]).with_blocks(&[3, 2]).with_dtype("<u4");
         let array = NdArray::from_data(&options, &counted(99)).unwrap();
-        let options = FrameOptions::new(serial(codec)).checksums(has_checksums);
+        let options = FrameOptions::new(serial(codec)).with_checksums(has_checksums);
         let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
         array.super_chunk().copy_to(&mut frame).unwrap();
         let name = format!("{codec} array, checksums {has_checksums}");
@@ -319,8 +321,8 @@ fn packed() -> Vec<Specimen> {
     let mut specimens = Vec::new();
     for codec in [&CODECS[..], &[Codec::Snappy]].concat() {
         for release in [PackedRelease::Alpha2, PackedRelease::Alpha4] {
-            let options = PackedOptions::new(4).codec(codec).release(release).threads(Threads::serial());
-            let options = options.filters([Filter::Delta, Filter::Shuffle]).reference(counted(100));
+            let options = PackedOptions::new(4).with_codec(codec).with_release(release).with_threads(Threads::serial());
+            let options = options.with_filters([Filter::Delta, Filter::Shuffle]).with_reference(counted(100));
             let bytes = options.pack([counted(100), counted(90)]).unwrap();
             specimens.push(Specimen::new(Kind::Packed, format!("packed {codec} {release:?}"), bytes));
         }
@@ -332,9 +334,10 @@ fn bloscpacks() -> Vec<Specimen> {
     let make = |(codec, checksum, offsets): (Codec, Checksum, bool)| {
         // Chunks of one size, or a last one that is shorter.
         let items = if offsets { 200 } else { 300 - u32::from(codec.code() % 2) * 70 };
-        let how = MetadataOptions::new().checksum(checksum);
-        let options = BloscpackOptions::new(serial(codec)).chunk_size(400).checksum(checksum).offsets(offsets);
-        let options = options.metadata("{\"unit\":\"kelvin\"}").metadata_options(how);
+        let how = MetadataOptions::new().with_checksum(checksum);
+        let options =
+            BloscpackOptions::new(serial(codec)).with_chunk_size(400).with_checksum(checksum).with_offsets(offsets);
+        let options = options.with_metadata("{\"unit\":\"kelvin\"}").with_metadata_options(how);
         let bytes = bloscpack::pack_slice(&counted(items), &options).unwrap();
         let name = format!("bloscpack {codec} {checksum} offsets {offsets}");
         Specimen::new(Kind::Bloscpack, name, bytes).with_checksums(checksum != Checksum::None)

@@ -73,9 +73,9 @@ fn an_index_is_whole_entries_within_the_limits() {
     let packed = pack(entries().into_iter()).unwrap();
     assert!(packed.len() <= max_packed_len(5) && max_packed_len(5) == 40 + 32);
     let parse = |limits| Index::parse(packed.bytes(), limits).and_then(|index| index.entry(4));
-    assert_eq!(parse(Limits::new().max_allocation(100).max_chunks(5)).unwrap(), Entry::At(123_456));
-    assert!(parse(Limits::new().max_allocation(39)).is_err());
-    assert!(parse(Limits::new().max_chunks(4)).is_err());
+    assert_eq!(parse(Limits::new().with_max_allocation(100).with_max_chunks(5)).unwrap(), Entry::At(123_456));
+    assert!(parse(Limits::new().with_max_allocation(39)).is_err());
+    assert!(parse(Limits::new().with_max_chunks(4)).is_err());
     let ragged = Compressor::new(options()).unwrap().compress(&[0; 12]).unwrap();
     let error = Index::parse(&ragged, Limits::new()).unwrap_err();
     assert_eq!(error.to_string(), "frame index: 12 bytes are no whole entries of 8");
@@ -175,7 +175,7 @@ fn an_index_of_long_runs_is_packed_and_read_without_all_of_its_words() {
     let mut index = hundred_million();
     let packed = index.pack().unwrap();
     assert!(packed.len() < 5_000_000, "{} bytes", packed.len());
-    let limits = Limits::new().max_allocation(1 << 20);
+    let limits = Limits::new().with_max_allocation(1 << 20);
     let mut again = Index::parse(packed.bytes(), limits).unwrap();
     assert_eq!(again.len(), 100_000_001);
     assert_eq!(again.entry(99_999_999).unwrap(), Entry::Special(Special::Zeros));
@@ -203,7 +203,7 @@ fn words_that_are_no_run_are_held_to_the_limit() {
     put_all(&mut index, (0..100_000).map(Entry::At));
     let packed = index.pack().unwrap();
     let asked = |limit: usize| {
-        let index = Index::parse(packed.bytes(), Limits::new().max_allocation(limit)).unwrap();
+        let index = Index::parse(packed.bytes(), Limits::new().with_max_allocation(limit)).unwrap();
         index.entries().map(Iterator::last)
     };
     assert_eq!(asked(820_000).unwrap(), Some(Entry::At(99_999)));
@@ -231,7 +231,7 @@ fn a_few_entries_are_looked_up_without_decoding_the_others() {
 #[test]
 fn blocks_that_end_within_an_entry_are_read() {
     let words: Vec<u8> = (0..5000_u64).flat_map(u64::to_le_bytes).collect();
-    let options = Options::new(1).blocksize(1001).threads(Threads::serial());
+    let options = Options::new(1).with_blocksize(1001).with_threads(Threads::serial());
     let packed = Compressor::new(options).unwrap().compress(&words).unwrap();
     assert!(!Chunk::parse(&packed).unwrap().header().blocksize().is_multiple_of(8));
     let index = Index::parse(&packed, Limits::new()).unwrap();

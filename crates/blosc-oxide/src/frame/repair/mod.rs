@@ -380,8 +380,8 @@ impl Repair {
         let has_room = self.state.vlmetalayers.has_room_for_checksums();
         let is_hollow = self.report.nchunks > MANY_CHUNKS && self.report.nchunks / 2 > self.pieces.len();
         let has_checksums = self.options.checksums && has_room && !is_hollow;
-        let options = self.options.clone().with_chunks(self.options()).checksums(has_checksums);
-        self.state.metalayers.iter().fold(options, |options, (name, content)| options.metalayer(name, content))
+        let options = self.options.clone().with_chunks(self.options()).with_checksums(has_checksums);
+        self.state.metalayers.iter().fold(options, |options, (name, content)| options.with_metalayer(name, content))
     }
 
     /// The data of a chunk that no index names.

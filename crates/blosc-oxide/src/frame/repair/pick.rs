@@ -269,7 +269,10 @@ impl Picker<'_> {
 
 pub(super) fn options_of(header: &Header) -> Options {
     let blocksize = (header.nbytes() > header.blocksize()).then_some(header.blocksize()).filter(|&size| size > 0);
-    Options::new(header.typesize()).codec(header.codec()).pipeline(header.pipeline()).blocksize(blocksize)
+    Options::new(header.typesize())
+        .with_codec(header.codec())
+        .with_pipeline(header.pipeline())
+        .with_blocksize(blocksize)
 }
 
 /// Whether a chunk of `nbytes` can be one of a frame with this header.
