@@ -9,25 +9,18 @@ use blosc_oxide::{
 use common::child::Scratch;
 use common::content::{Content, noise};
 use common::disk;
-use common::edits::{CHUNK, Kind, warm_up};
+use common::edits::{CHUNK, Kind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::storage::{Disk, Fault, FaultKind};
 
-const PLAIN: Kind = Kind {
-    layout: FrameLayout::Contiguous,
-    is_variable: false,
-    has_long_header: false,
-    checksums: true,
-    has_slots: false,
-};
-const KINDS: [Kind; 7] = [
+const PLAIN: Kind =
+    Kind { layout: FrameLayout::Contiguous, is_variable: false, has_long_header: false, checksums: true };
+const KINDS: [Kind; 5] = [
     PLAIN,
     Kind { checksums: false, ..PLAIN },
     Kind { is_variable: true, ..PLAIN },
     Kind { layout: FrameLayout::Sparse, ..PLAIN },
     Kind { layout: FrameLayout::Sparse, checksums: false, ..PLAIN },
-    Kind { has_slots: true, ..PLAIN },
-    Kind { has_slots: true, checksums: false, ..PLAIN },
 ];
 
 type Change = fn(&mut SuperChunk) -> Result<()>;
@@ -63,7 +56,6 @@ fn a_change_that_is_given_up_has_not_happened() {
         for (name, change) in CHANGES {
             let disk = kind.disk();
             let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
-            warm_up(kind, &mut frame).unwrap();
             let before = Content::of(&frame).unwrap();
             change(&mut frame).unwrap();
             frame.rollback().unwrap();
@@ -98,7 +90,6 @@ fn changes_after_one_that_was_given_up_are_committed() {
     for kind in KINDS {
         let disk = kind.disk();
         let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
-        warm_up(kind, &mut frame).unwrap();
         let before = Content::of(&frame).unwrap();
         frame.append(&noise(1, CHUNK)).unwrap();
         frame.rollback().unwrap();
@@ -136,7 +127,6 @@ fn after_a_failed_write_nothing_is_given_up_and_nothing_committed() {
     for kind in KINDS {
         let disk = kind.disk();
         let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
-        warm_up(kind, &mut frame).unwrap();
         let before = Content::of(&frame).unwrap();
         frame.append(&noise(1, CHUNK)).unwrap();
         disk.set_fault(Fault { after: 0, kind: FaultKind::Full });

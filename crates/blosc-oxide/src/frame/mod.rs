@@ -17,7 +17,6 @@ mod options;
 mod places;
 mod repair;
 mod room;
-mod slots;
 mod sparse;
 mod staged;
 mod tail;
@@ -25,7 +24,6 @@ mod trailer;
 mod vacancies;
 mod verify;
 mod version;
-mod words;
 
 pub(crate) use creation::Creation;
 pub use early_writer::EarlyFrame;
