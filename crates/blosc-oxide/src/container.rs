@@ -5,7 +5,7 @@ use crate::bloscpack;
 use crate::chunk::Header;
 use crate::error::Result;
 use crate::frame;
-use crate::packed;
+use crate::legacy;
 use crate::storage::{FileStorage, ReadAt};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -76,7 +76,7 @@ impl Container {
         if bloscpack::is_bloscpack(head) {
             return Some(Self::Bloscpack);
         }
-        if packed::is_packed(head, len) {
+        if legacy::is_packed(head, len) {
             return Some(Self::Packed);
         }
         Header::parse(head).is_ok().then_some(Self::Chunk)

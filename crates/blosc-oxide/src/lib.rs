@@ -68,6 +68,7 @@
 //! turns arrays into those of the crate of that name and back.
 #![forbid(unsafe_code)]
 
+mod array;
 #[cfg(feature = "bloscpack")]
 pub mod bloscpack;
 mod bytes;
@@ -80,13 +81,13 @@ mod filter;
 mod frame;
 mod isa;
 mod item;
+mod legacy;
 mod limits;
-mod ndarray;
 mod numpy;
-mod packed;
 mod schunk;
 mod storage;
 
+pub use array::{ArrayChunk, ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Ordered, Pick, Place};
 #[cfg(feature = "bloscpack")]
 pub use bloscpack::{Bloscpack, BloscpackOptions, BloscpackWriter};
 pub use chunk::{
@@ -104,13 +105,12 @@ pub use frame::{
 };
 pub use isa::{force_instruction_set, instruction_set, instruction_sets};
 pub use item::{Item, ItemType};
-pub use limits::Limits;
-pub use ndarray::{ArrayChunk, ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Ordered, Pick, Place};
-pub use numpy::{ItemOrder, NumpyArray};
-pub use packed::{
+pub use legacy::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
     PackedWriter,
 };
+pub use limits::Limits;
+pub use numpy::{ItemOrder, NumpyArray};
 pub use schunk::{ChunkRun, MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
 pub use storage::{
     Directory, DirectoryReader, Durability, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt,

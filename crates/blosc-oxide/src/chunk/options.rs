@@ -1,6 +1,6 @@
 //! How a chunk is to be written.
 
-use super::header::{MAX_BLOCKSIZE, VERSION_BETA, VERSION_BLOSC1, VERSION_BLOSC2, VERSION_FIVE_FILTERS};
+use super::format::header::{MAX_BLOCKSIZE, VERSION_BETA, VERSION_BLOSC1, VERSION_BLOSC2, VERSION_FIVE_FILTERS};
 use super::plugins::Plugins;
 use crate::codec::{Codec, missing};
 use crate::error::{Result, bail};

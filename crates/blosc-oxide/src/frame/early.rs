@@ -6,7 +6,6 @@
     clippy::cast_possible_truncation
 )]
 
-use super::early_writer::EarlyFrame;
 use super::header::{
     Extent, Sizes, check_lengths, read_chunksize, read_flags, read_lengths, read_metalayers, skip_threads,
 };
@@ -20,15 +19,25 @@ use crate::filter::{BitshuffleRule, MAX_FILTERS, Pipeline};
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 use crate::storage::ReadAt;
 
+/// A format that frames had before the first release candidate of C-Blosc2. Later releases do not read them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EarlyFrame {
+    /// That of v2.0.0-beta.1: a header of 64 bytes, and no trailer.
+    Beta1,
+    /// That of v2.0.0-beta.2 to v2.0.0.beta.5: a header of 82 bytes, and a trailer with one piece of user metadata.
+    /// Bitshuffled chunks are written for v2.0.0.beta.5, whose rule of bitshuffle the others do not have.
+    Beta5,
+}
+
 /// An array of eleven elements: no metalayers.
-pub(super) const ARRAY_11: u8 = marker::FIXARRAY | 11;
-pub(super) const ARRAY_12: u8 = marker::FIXARRAY | 12;
-pub(super) const ARRAY_13: u8 = marker::FIXARRAY | 13;
-pub(super) const STR_8: u8 = marker::FIXSTR | 8;
-pub(super) const STR_4: u8 = marker::FIXSTR | 4;
-pub(super) const BETA1_LEN: usize = 64;
-pub(super) const BETA5_LEN: usize = 82;
-pub(super) const FILTER_BYTES: usize = 8;
+pub(crate) const ARRAY_11: u8 = marker::FIXARRAY | 11;
+pub(crate) const ARRAY_12: u8 = marker::FIXARRAY | 12;
+pub(crate) const ARRAY_13: u8 = marker::FIXARRAY | 13;
+pub(crate) const STR_8: u8 = marker::FIXSTR | 8;
+pub(crate) const STR_4: u8 = marker::FIXSTR | 4;
+pub(crate) const BETA1_LEN: usize = 64;
+pub(crate) const BETA5_LEN: usize = 82;
+pub(crate) const FILTER_BYTES: usize = 8;
 /// The newest version of a trailer.
 const TRAILER_VERSION: u8 = 1;
 /// Where the general flags are.

@@ -325,7 +325,7 @@ fn split_flags(mode: SplitMode) -> u8 {
 }
 
 /// A size in the type that it is stored in.
-pub(super) fn checked<T: TryFrom<U>, U: Copy + std::fmt::Display>(size: U) -> Result<T> {
+pub(crate) fn checked<T: TryFrom<U>, U: Copy + std::fmt::Display>(size: U) -> Result<T> {
     match T::try_from(size) {
         Ok(size) => Ok(size),
         Err(_) => bail!(InvalidArgument, "frame: {size} is too large for its field"),

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The size of an entry.
-pub(super) const ENTRY_LEN: usize = 8;
+pub(crate) const ENTRY_LEN: usize = 8;
 /// The most chunks a frame can have.
 pub(super) const MAX_CHUNKS: usize = i32::MAX as usize / ENTRY_LEN;
 /// What the reference uses; small blocks make single entries cheap.

@@ -18,7 +18,7 @@ const CONTENT_HEAD: usize = 5;
 
 /// Where a list stands, which decides what its length field counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Header,
     Trailer,
 }
@@ -77,14 +77,14 @@ pub(super) fn find(bytes: &[u8], at: usize, wanted: &str) -> Option<usize> {
 
 /// A content of which the end may be missing.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Content<'a> {
-    pub(super) bytes: &'a [u8],
+pub(crate) struct Content<'a> {
+    pub(crate) bytes: &'a [u8],
     /// How many bytes follow that are not given.
-    pub(super) missing: usize,
+    pub(crate) missing: usize,
 }
 
 impl<'a> Content<'a> {
-    pub(super) fn whole(bytes: &'a [u8]) -> Self {
+    pub(crate) fn whole(bytes: &'a [u8]) -> Self {
         Self { bytes, missing: 0 }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Content<'a> {
 
 /// Appends the list; offsets count from the start of what has been written. Only the last content may have an end that is
 /// missing.
-pub(super) fn write<'a>(
+pub(crate) fn write<'a>(
     layers: impl Iterator<Item = (&'a str, Content<'a>)>,
     place: Place,
     writer: &mut Writer,

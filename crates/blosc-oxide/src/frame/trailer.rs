@@ -19,11 +19,11 @@ const VERSION: u8 = 1;
 /// Array marker and version.
 const LAYERS_AT: usize = 2;
 /// Length, fingerprint type and fingerprint, with their markers.
-pub(super) const TAIL_LEN: usize = 23;
+pub(crate) const TAIL_LEN: usize = 23;
 /// Where the length stands, from the end.
 const LEN_FROM_END: usize = 23;
 /// The type and the 16 bytes of the fingerprint.
-pub(super) const FINGERPRINT_LEN: usize = 16;
+pub(crate) const FINGERPRINT_LEN: usize = 16;
 /// A fingerprint of 128 bits.
 const FINGERPRINT_128: u8 = 3;
 

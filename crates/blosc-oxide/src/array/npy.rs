@@ -1,0 +1,216 @@
+//! .npy files made from arrays, and arrays from .npy files, without ever having all of it in memory.
+
+use super::geometry::copy::{Plain, c_strides, put_into_blocks, size};
+use super::nd_array::NdArray;
+use super::options::{ArrayOptions, Fill};
+use super::place::Place;
+use super::read::parts::PART_NBYTES;
+use super::read::regions::{Axis, Budget, Regions, in_order};
+use super::select::axis::Pick;
+use super::select::plan::advance;
+use super::write::encode::Filled;
+use crate::error::{Result, bail, error};
+use crate::numpy::{ItemOrder, NumpyArray};
+use crate::storage::{ReadAt, read_exact};
+use std::io::{Read, Write};
+use std::ops::Range;
+
+/// How much of a stream is kept at the most until there are whole chunks.
+const READ_NBYTES: u64 = 256 << 20;
+/// What is read of an .npy file at once, while its header is looked at.
+const HEADER_READ: usize = 4096;
+
+impl NdArray {
+    /// Makes an array from an .npy file. Shape, typesize, type and order of `options` do not count: they are those of
+    /// the file.
+    ///
+    /// The file is read chunk by chunk, several at the same time: no more of it is in memory than a few chunks for each
+    /// thread.
+    ///
+    /// ```
+    /// use blosc_oxide::{ArrayOptions, ItemOrder, MemoryStorage, NdArray, NumpyArray, Options, Pick, Place};
+    /// let mut npy = Vec::new();
+    /// NumpyArray::new("<u2", [2, 2], ItemOrder::Fortran)?.write_npy_header(&mut npy)?;
+    /// npy.extend([1, 0, 3, 0, 2, 0, 4, 0]);
+    /// let options = ArrayOptions::new(&[], Options::new(1));
+    /// let array = NdArray::from_npy(Place::Memory, &MemoryStorage::new(npy), &options)?;
+    /// assert_eq!((array.shape(), array.dtype()), (&[2, 2][..], "<u2"));
+    /// assert_eq!(array.to_vec()?, [1, 0, 2, 0, 3, 0, 4, 0]);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`NumpyArray::read_npy_header`] and [`create`](Self::create); `Truncated` if the file is shorter than its shape
+    /// says.
+    pub fn from_npy(place: impl Into<Place>, file: &impl ReadAt, options: &ArrayOptions) -> Result<Self> {
+        let (header, start) = read_header(file)?;
+        Self::from_file(place.into(), file, start, &header, options)
+    }
+
+    /// The same from a file that has no header, only the items; `described` tells what they are.
+    ///
+    /// # Errors
+    /// As [`from_npy`](Self::from_npy).
+    pub fn from_plain(
+        place: impl Into<Place>,
+        file: &impl ReadAt,
+        described: &NumpyArray,
+        options: &ArrayOptions,
+    ) -> Result<Self> {
+        Self::from_file(place.into(), file, 0, described, options)
+    }
+
+    fn from_file(
+        place: Place,
+        file: &impl ReadAt,
+        start: u64,
+        header: &NumpyArray,
+        options: &ArrayOptions,
+    ) -> Result<Self> {
+        if file.len()?.saturating_sub(start) < header.nbytes() {
+            bail!(Truncated, "npy: an array of {} bytes is announced, the file is shorter", header.nbytes());
+        }
+        let options = described_by(header, options)?;
+        let (shape, typesize, order) = (header.shape(), header.itemsize(), header.order());
+        let items = FileItems { file, start, shape, typesize, order };
+        Self::build(place, &options, &[], |array| {
+            let geometry = array.geometry().clone();
+            array.fill_chunks(&|_, number, chunk, scratch| {
+                let spans = geometry.spans_of_chunk(number as u64);
+                if geometry.has_padding(&spans) {
+                    chunk.fill(0);
+                }
+                let strides = items.read(&spans, scratch)?;
+                let shape: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+                put_into_blocks(&geometry, &shape, Plain { bytes: scratch, start: 0, strides: &strides }, chunk);
+                Ok(Filled::Whole)
+            })
+        })
+    }
+
+    /// The same from a stream, which may be a pipe. What comes out of it is kept until there are whole chunks, to 256
+    /// MiB: where a row of chunks has more, chunks are compressed more than once, which [`from_npy`](Self::from_npy) does not
+    /// do.
+    ///
+    /// # Errors
+    /// As [`from_npy`](Self::from_npy).
+    pub fn from_npy_stream(place: impl Into<Place>, mut npy: impl Read, options: &ArrayOptions) -> Result<Self> {
+        let header = NumpyArray::read_npy_header(&mut npy)?;
+        let options = described_by(&header, options)?;
+        Self::build(place.into(), &options, &[], |array| {
+            array.fill(&Fill::Zeros)?;
+            let geometry = array.geometry().clone();
+            let order = header.order();
+            let lengths = geometry.shape().iter().zip(geometry.chunks());
+            let axes: Vec<Axis> =
+                lengths.map(|(&length, &chunk)| Axis { length, start: 0, chunk, block: chunk }).collect();
+            let budget = Budget { usual: PART_NBYTES, row: READ_NBYTES };
+            let mut data = Vec::new();
+            for region in Regions::new(&in_order(&axes, order), geometry.typesize(), budget) {
+                let lengths = region.spans.iter().map(|range| size(range.end - range.start));
+                let strides = in_order(&c_strides(lengths.clone(), geometry.typesize()), order);
+                let nbytes = lengths.product::<usize>() * geometry.typesize();
+                data.resize(nbytes, 0);
+                npy.read_exact(&mut data).map_err(|cause| cut_off(header.nbytes(), cause))?;
+                let picks: Vec<Pick> = in_order(&region.spans, order).into_iter().map(Pick::from).collect();
+                array.write_strided(&picks, &data, &strides)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes the array as an .npy file, in its own [order](Self::order), in as little memory as
+    /// [`write_to`](Self::write_to).
+    ///
+    /// # Errors
+    /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have; as reading, and
+    /// whatever `out` reports.
+    pub fn to_npy(&self, mut out: impl Write) -> Result<NumpyArray> {
+        let header = NumpyArray::new(self.dtype(), self.shape(), self.order())?;
+        if header.itemsize() != self.geometry().typesize() {
+            bail!(
+                Corrupt,
+                "items of the type {} have {} bytes, those of the array {}",
+                self.dtype(),
+                header.itemsize(),
+                self.geometry().typesize()
+            );
+        }
+        header.write_npy_header(&mut out)?;
+        self.in_order(self.order()).write_to(0..self.nbytes(), out)?;
+        Ok(header)
+    }
+}
+
+/// The options of an array that an .npy file describes.
+fn described_by(header: &NumpyArray, options: &ArrayOptions) -> Result<ArrayOptions> {
+    if header.itemsize() == 0 {
+        bail!(Unsupported, "npy: items of the type {} have no bytes", header.dtype());
+    }
+    Ok(options.clone().for_items(header.shape(), header.itemsize(), header.dtype()).with_order(header.order()))
+}
+
+fn cut_off(nbytes: u64, cause: std::io::Error) -> crate::error::Error {
+    if cause.kind() == std::io::ErrorKind::UnexpectedEof {
+        error!(Truncated, "npy: an array of {nbytes} bytes is announced, there is less")
+    } else {
+        cause.into()
+    }
+}
+
+/// The header of an .npy file, and where its data starts.
+fn read_header(file: &impl ReadAt) -> Result<(NumpyArray, u64)> {
+    let mut input = FileStart { file, at: 0 };
+    let header = NumpyArray::read_npy_header(&mut input)?;
+    Ok((header, input.at))
+}
+
+/// A file as a stream, from its start on.
+struct FileStart<'a, F: ReadAt> {
+    file: &'a F,
+    at: u64,
+}
+
+impl<F: ReadAt> Read for FileStart<'_, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let there = size(self.file.len()?.saturating_sub(self.at));
+        let len = buffer.len().min(there).min(HEADER_READ);
+        self.file.read_at(self.at, &mut buffer[..len])?;
+        self.at += len as u64;
+        Ok(len)
+    }
+}
+
+/// The items of an array in a file, all of them in a row.
+pub(super) struct FileItems<'a, F> {
+    pub(super) file: &'a F,
+    /// Where they start.
+    pub(super) start: u64,
+    pub(super) shape: &'a [u64],
+    pub(super) typesize: usize,
+    /// The order that they are in.
+    pub(super) order: ItemOrder,
+}
+
+impl<F: ReadAt> FileItems<'_, F> {
+    /// Reads a box of items into `out`, and returns how far they are apart there along each axis.
+    pub(super) fn read(&self, spans: &[Range<u64>], out: &mut Vec<u8>) -> Result<Vec<usize>> {
+        let (shape, spans) = (in_order(self.shape, self.order), in_order(spans, self.order));
+        let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
+        out.resize(lengths.iter().product::<usize>() * self.typesize, 0);
+        // Axes that are taken whole are one run with the one before them.
+        let is_whole = |(span, length): &(&Range<u64>, &u64)| span.end - span.start == **length;
+        let whole = spans.iter().zip(&shape).rev().take_while(is_whole).count();
+        let outer = shape.len().saturating_sub(whole + 1);
+        let run = lengths[outer..].iter().product::<usize>() * self.typesize;
+        let mut place = vec![0; outer];
+        for row in out.chunks_exact_mut(run.max(1)) {
+            let item = spans.iter().enumerate().fold(0, |item, (axis, span)| {
+                item * shape[axis] + span.start + place.get(axis).map_or(0, |&at| at as u64)
+            });
+            read_exact(self.file, self.start + item * self.typesize as u64, row, "npy")?;
+            advance(&mut place, |axis| lengths[axis]);
+        }
+        Ok(in_order(&c_strides(lengths.iter().copied(), self.typesize), self.order))
+    }
+}

@@ -1,0 +1,5 @@
+//! From the chunks of an array to its items.
+
+pub(in crate::array) mod parts;
+pub(in crate::array) mod regions;
+pub(in crate::array) mod slice;

@@ -1,0 +1,6 @@
+//! From items to the chunks of an array.
+
+mod derive;
+pub(in crate::array) mod encode;
+mod resize;
+mod slice;

@@ -1,0 +1,34 @@
+//! Whether a chunk can be decoded, without decoding what cannot go wrong.
+
+use super::decode::Decompressor;
+use super::view::Chunk;
+use crate::chunk::format::plan::{Plan, Stream};
+use crate::error::Result;
+
+impl Decompressor {
+    /// Whether the data of `chunk` can be decoded. What no codec has a part in is not decoded for that: special values, data
+    /// as it is, and streams of one repeated byte, which make terabytes of a few hundred bytes. Returns how much was.
+    pub(crate) fn examine(&mut self, chunk: &Chunk<'_>) -> Result<usize> {
+        let header = chunk.header();
+        if header.special().is_some() || header.is_memcpyed() {
+            return Ok(0);
+        }
+        // What is damaged is so whether it could be decoded or not.
+        let has_codec = has_compressed_streams(&chunk.plan()?)?;
+        self.check_known(header)?;
+        if has_codec { self.chunk(chunk).map(|data| data.len()) } else { Ok(0) }
+    }
+}
+
+/// Whether a codec has a part in one of the blocks. All of them are looked at.
+fn has_compressed_streams(plan: &Plan<'_>) -> Result<bool> {
+    let mut is_compressed = false;
+    for index in 0..plan.nblocks() {
+        let block = plan.block(index)?;
+        for stream in block.streams() {
+            let stream = stream.map_err(|error| error.within(format_args!("block {index}")))?;
+            is_compressed |= matches!(stream, Stream::Compressed(_));
+        }
+    }
+    Ok(is_compressed)
+}

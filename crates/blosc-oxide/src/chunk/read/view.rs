@@ -1,0 +1,154 @@
+//! A chunk that is looked at, whole or in part, without being copied.
+
+use super::decode::Decompressor;
+use crate::chunk::format::header::Header;
+use crate::chunk::format::plan::Plan;
+use crate::error::{Result, bail};
+use std::ops::Range;
+
+/// A chunk in memory: its header, checked, and its bytes, borrowed.
+///
+/// ```
+/// use blosc_oxide::{Chunk, Options};
+/// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+/// let bytes = blosc_oxide::compress(&data, &Options::new(4))?;
+/// let chunk = Chunk::parse(&bytes)?;
+/// assert_eq!(chunk.header().nbytes(), 400_000);
+/// assert_eq!(chunk.items(70_000..70_001)?, 70_000_u32.to_le_bytes());
+/// assert_eq!(chunk.decompress()?, data);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk<'a> {
+    header: Header,
+    bytes: &'a [u8],
+}
+
+/// What is known about a block without decoding it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockInfo {
+    /// The size of the block once decoded.
+    pub nbytes: usize,
+    /// How many bytes of the chunk it takes; 0 in a chunk of a special value.
+    pub cbytes: usize,
+}
+
+impl<'a> Chunk<'a> {
+    /// Looks at the chunk that `bytes` starts with; what comes after it is ignored.
+    ///
+    /// # Errors
+    /// As [`Header::parse`]; `Truncated` if the chunk is not all there, `Unsupported` if it is lazy.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let mut chunk = Self::unread(bytes);
+        chunk.read()?;
+        Ok(chunk)
+    }
+
+    /// The chunk that `bytes` starts with, before anything was looked at.
+    pub(in crate::chunk) fn unread(bytes: &'a [u8]) -> Self {
+        Self { header: Header::UNREAD, bytes }
+    }
+
+    /// As [`parse`](Self::parse), to where the chunk stays.
+    pub(in crate::chunk) fn read(&mut self) -> Result<()> {
+        self.header.read(self.bytes)?;
+        if self.header.is_lazy() {
+            bail!(Unsupported, "the chunk is lazy: it has no streams, its frame has them");
+        }
+        let (cbytes, given) = (self.header.cbytes(), self.bytes.len());
+        match self.bytes.get(..cbytes) {
+            Some(bytes) => self.bytes = bytes,
+            None => bail!(Truncated, "chunk: cbytes is {cbytes}, {given} bytes are there"),
+        }
+        Ok(())
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The bytes of the chunk, and none after it.
+    #[must_use]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// All of the data. A [`Decompressor`] does the same, in parallel and with memory that it keeps.
+    ///
+    /// # Errors
+    /// `Corrupt` if the chunk is damaged, `Unsupported` if it needs a codec or filter that is not there,
+    /// `LimitExceeded` if it holds more than the default [`Limits`](crate::Limits).
+    pub fn decompress(&self) -> Result<Vec<u8>> {
+        Decompressor::new().chunk(self)
+    }
+
+    /// The data of this range of bytes, decoding only the blocks that have any of it.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress); `InvalidArgument` if the range is not inside the data.
+    pub fn bytes(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        Decompressor::new().bytes(self, range)
+    }
+
+    /// The data of this range of items, decoding only the blocks that have any of it. Items are of the header's
+    /// typesize, which is 1 for those of more than 255 bytes.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub fn items(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        Decompressor::new().items(self, range)
+    }
+
+    /// The data of one block.
+    ///
+    /// # Errors
+    /// As [`decompress`](Self::decompress); `InvalidArgument` if there is no such block.
+    pub fn block(&self, index: usize) -> Result<Vec<u8>> {
+        Decompressor::new().block(self, index)
+    }
+
+    /// What is known about a block without decoding it.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there is no such block, `Corrupt` if its place in the chunk is damaged.
+    pub fn block_info(&self, index: usize) -> Result<BlockInfo> {
+        let range = self.block_range(index)?;
+        let nbytes = range.len();
+        if self.header.special().is_some() {
+            return Ok(BlockInfo { nbytes, cbytes: 0 });
+        }
+        if self.header.is_memcpyed() {
+            return Ok(BlockInfo { nbytes, cbytes: nbytes });
+        }
+        let block = self.plan()?.block(index)?;
+        Ok(BlockInfo { nbytes, cbytes: block.cbytes().map_err(|error| error.within(format_args!("block {index}")))? })
+    }
+
+    /// Which bytes of the data a block holds.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there is no such block, `Corrupt` if the lengths of variable-length blocks are damaged.
+    pub fn block_range(&self, index: usize) -> Result<Range<usize>> {
+        if index >= self.header.nblocks() {
+            bail!(InvalidArgument, "block {index} is asked for, the chunk has {}", self.header.nblocks());
+        }
+        if !self.header.has_vlblocks() {
+            let start = index * self.header.blocksize();
+            return Ok(start..self.header.nbytes().min(start + self.header.blocksize()));
+        }
+        let plan = self.plan()?;
+        let mut start = 0;
+        for before in 0..index {
+            start += plan.block(before)?.len;
+        }
+        Ok(start..start + plan.block(index)?.len)
+    }
+
+    #[inline]
+    pub(in crate::chunk) fn plan(&self) -> Result<Plan<'_>> {
+        Plan::new(&self.header, self.bytes)
+    }
+}

@@ -1,0 +1,136 @@
+//! Compressed parts of a chunk, put together in their order while others are still being compressed.
+//!
+//! A part is one or more blocks, or one stream of the only block. It is copied to its place while it is in the cache of the
+//! processor that has compressed it, or soon after: of large chunks, memory is written once.
+
+use crate::chunk::read::decode::room;
+use std::sync::atomic::AtomicUsize;
+
+/// What is kept for the next chunk.
+#[derive(Debug, Default)]
+pub(in crate::chunk) struct Buffers {
+    /// Memory for one part each, which nobody is using.
+    spare: Vec<Vec<u8>>,
+    parts: Vec<Part>,
+    /// How long the blocks are.
+    block_lens: Vec<AtomicUsize>,
+}
+
+/// What is known of a part.
+#[derive(Debug, Default)]
+struct Part {
+    /// Its bytes, if it is compressed but cannot be placed yet.
+    slot: Option<Vec<u8>>,
+    len: usize,
+    /// Whether it is cut off where something failed: nothing comes after it.
+    is_cut: bool,
+}
+
+impl Buffers {
+    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, which they must not be longer than
+    /// together; and room for the lengths of `nblocks`.
+    pub(in crate::chunk) fn assembly<'a>(
+        &'a mut self,
+        (nparts, nblocks): (usize, usize),
+        slot_len: usize,
+        streams: &'a mut [u8],
+    ) -> (Assembly<'a>, &'a [AtomicUsize]) {
+        self.parts.clear();
+        self.parts.resize_with(nparts, Part::default);
+        self.block_lens.resize_with(nblocks, AtomicUsize::default);
+        let Self { spare, parts, block_lens } = self;
+        (
+            Assembly {
+                slot_len,
+                rest: streams,
+                placed: 0,
+                placed_len: 0,
+                is_too_long: false,
+                is_cut: false,
+                parts,
+                spare,
+            },
+            block_lens,
+        )
+    }
+}
+
+/// The parts of a chunk that is being made.
+pub(in crate::chunk) struct Assembly<'a> {
+    slot_len: usize,
+    /// What lies behind the parts that have their place.
+    rest: &'a mut [u8],
+    /// How many have one.
+    placed: usize,
+    /// How long these are together.
+    placed_len: usize,
+    is_too_long: bool,
+    /// Whether the last of them was cut off.
+    is_cut: bool,
+    parts: &'a mut [Part],
+    spare: &'a mut Vec<Vec<u8>>,
+}
+
+/// A part and where it belongs, which has its length.
+pub(in crate::chunk) struct Placed<'a> {
+    pub(in crate::chunk) slot: Vec<u8>,
+    pub(in crate::chunk) len: usize,
+    pub(in crate::chunk) place: &'a mut [u8],
+}
+
+impl<'a> Assembly<'a> {
+    /// Memory for any one part.
+    pub(in crate::chunk) fn slot(&mut self) -> Vec<u8> {
+        let mut slot = self.spare.pop().unwrap_or_default();
+        room(&mut slot, self.slot_len);
+        slot
+    }
+
+    /// Takes memory that is no longer needed.
+    pub(in crate::chunk) fn give_back(&mut self, slot: Vec<u8>) {
+        self.spare.push(slot);
+    }
+
+    /// Takes a part, which is the first `len` bytes of `slot`. If it `is_cut`, something failed right after these.
+    pub(in crate::chunk) fn finished(&mut self, index: usize, slot: Vec<u8>, len: usize, is_cut: bool) {
+        self.parts[index] = Part { slot: Some(slot), len, is_cut };
+    }
+
+    /// The next part in order with its place, if it is there. Whoever asks has to copy it.
+    pub(in crate::chunk) fn place(&mut self) -> Option<Placed<'a>> {
+        if self.is_cut {
+            return None;
+        }
+        let part = self.parts.get_mut(self.placed)?;
+        let slot = part.slot.take()?;
+        let len = part.len;
+        if len > self.rest.len() {
+            self.is_too_long = true;
+            self.spare.push(slot);
+            return None;
+        }
+        self.placed += 1;
+        self.is_cut = part.is_cut;
+        self.placed_len += len;
+        let (place, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+        self.rest = rest;
+        Some(Placed { slot, len, place })
+    }
+
+    /// Whether the parts are longer than they are allowed to be.
+    pub(in crate::chunk) fn is_too_long(&self) -> bool {
+        self.is_too_long
+    }
+
+    /// How long the parts are together that have their place.
+    pub(in crate::chunk) fn placed_len(&self) -> usize {
+        self.placed_len
+    }
+}
+
+impl Drop for Assembly<'_> {
+    /// Parts that were never placed, because there was no room, leave their memory to the next chunk.
+    fn drop(&mut self) {
+        self.spare.extend(self.parts.iter_mut().filter_map(|part| part.slot.take()));
+    }
+}
