@@ -1,7 +1,7 @@
 //! What the command line asks for.
 
 use crate::abi::Abi;
-use crate::growth::Growth;
+use crate::growth::{Commits, Growth};
 use crate::install;
 use crate::measure::Effort;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer 
        bench growth [--max COUNT] [--directory DIR] [--html FILE] [--json FILE]
                     [--markdown FILE]
        bench c-abi [--quick] [--sizes] [--threads COUNT] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so] [--match WORD]...
+       bench commits [--max COUNT] [--directory DIR] [--peer PATH/libblosc2.so] [--markdown FILE]
        bench install
        bench guard [--update]
 
@@ -31,6 +32,8 @@ growth     measures time and memory of what is done to frames of 10, 100 and so 
            told; DIR, the directory for temporary files unless told, needs 8 GB for them)
 c-abi      measures our libblosc.so and C-Blosc's through the C functions of both; --sizes compares the lengths of chunks instead,
            at all levels
+commits    measures appending with a commit after each chunk against C-Blosc2: a program of 20,000 chunks, the size of its
+           frame, and one commit in frames of 10, 100 and so on up to COUNT chunks (1,000,000 unless told)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
            of C-Blosc2 for each instruction set
 guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
@@ -46,6 +49,7 @@ pub(crate) enum Command {
     },
     Growth(Growth),
     Abi(Abi),
+    Commits(Commits),
     /// What `growth` runs in a process of its own.
     GrowthStep {
         operation: String,
@@ -104,6 +108,7 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
         }
         Some("c-abi") => abi(given).map(Command::Abi),
         Some("growth") => growth(given).map(Command::Growth),
+        Some("commits") => commits(given).map(Command::Commits),
         Some("growth-step") => growth_step(given),
         Some("install") => Ok(Command::Install),
         Some("spin") => Ok(Command::Spin),
@@ -212,6 +217,21 @@ fn growth(mut given: impl Iterator<Item = String>) -> Result<Growth, String> {
         }
     }
     Ok(growth)
+}
+
+fn commits(mut given: impl Iterator<Item = String>) -> Result<Commits, String> {
+    let mut commits = Commits { max: 1_000_000, directory: std::env::temp_dir(), peer: peer(), markdown: None };
+    while let Some(argument) = given.next() {
+        let value = given.next().ok_or_else(|| format!("{argument} needs a value"))?;
+        match argument.as_str() {
+            "--max" => commits.max = number(&value)?,
+            "--directory" => commits.directory = PathBuf::from(value),
+            "--peer" => commits.peer = PathBuf::from(value),
+            "--markdown" => commits.markdown = Some(PathBuf::from(value)),
+            _ => return Err(format!("{argument} is not known")),
+        }
+    }
+    Ok(commits)
 }
 
 fn growth_step(mut given: impl Iterator<Item = String>) -> Result<Command, String> {

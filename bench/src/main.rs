@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Report { files, arguments } => put_together(&files, &arguments),
         Command::Abi(abi) => abi::run(&abi),
         Command::Growth(growth) => growth::run(&growth),
+        Command::Commits(commits) => run_commits(&commits),
         Command::GrowthStep { operation, nchunks, directory } => growth::step(&operation, nchunks, &directory),
         Command::Guard { update } => guard::check(update),
         Command::Operation(name) => guard::run(&name),
@@ -72,6 +73,12 @@ fn missing(path: &Path, problem: &libloading::Error) -> String {
 
 fn load(arguments: &Arguments) -> Result<Peer, String> {
     Peer::load(&arguments.peer).map_err(|problem| missing(&arguments.peer, &problem))
+}
+
+fn run_commits(commits: &growth::Commits) -> Result<(), String> {
+    let peer = Peer::load(&commits.peer).map_err(|problem| missing(&commits.peer, &problem))?;
+    println!("{}", machine::describe(peer.version(), None));
+    growth::run_commits(commits, &peer)
 }
 
 fn load_blosc1(arguments: &Arguments) -> Result<Option<Blosc1>, String> {

@@ -1,9 +1,12 @@
 //! How time and memory grow with the number of chunks of a frame.
 
+mod commits;
 mod operations;
 mod page;
 
 use crate::report::replace;
+pub(crate) use commits::Commits;
+pub(crate) use commits::run as run_commits;
 use operations::{Cost, OPERATIONS};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

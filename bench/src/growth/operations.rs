@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: [Operation; 7] = [
     ("repair", repair),
 ];
 
-fn chunk_options() -> Options {
+pub(super) fn chunk_options() -> Options {
     Options::new(TYPESIZE).with_codec(Codec::Lz4).with_threads(Threads::serial())
 }
 
@@ -51,7 +51,7 @@ fn options() -> FrameOptions {
 }
 
 /// Chunks of different lengths, over and over: an index of chunks that are all alike would compress to nothing.
-fn chunks() -> impl Iterator<Item = Vec<u8>> + Clone {
+pub(super) fn chunks() -> impl Iterator<Item = Vec<u8>> + Clone {
     let mut compressor = Compressor::new(chunk_options()).expect("good options");
     let walk = formula::walk(KINDS * CHUNK_LEN).bytes;
     let kinds = walk.chunks(CHUNK_LEN).enumerate().map(|(number, data)| {

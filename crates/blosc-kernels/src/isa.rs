@@ -108,10 +108,6 @@ pub(crate) fn foresees_stores() -> bool {
 fn best_level() -> usize {
     /// One more than the level; 0 as long as nobody has looked.
     static DETECTED: AtomicU8 = AtomicU8::new(0);
-    if cfg!(miri) {
-        // It has no `cpuid`: the portable kernels are what it checks.
-        return 0;
-    }
     match DETECTED.load(Ordering::Relaxed) {
         0 => {
             // Two threads may both get here; they store the same number.

@@ -13,6 +13,7 @@
 use super::header::FIXED_LEN;
 use super::index::Index;
 use super::trailer::{FINGERPRINT_LEN, Trailer};
+use super::words::{Changes, WordSum, sum_of, words_from};
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::chunk::{BLOSC2_LEN, Compressor, Header, Options};
 use crate::error::{Result, bail};
@@ -24,7 +25,6 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The metalayer of the hashes of chunks.
 pub(crate) const LAYER_NAME: &str = crate::schunk::RESERVED_NAME;
-const LAYER_VERSION: u8 = 1;
 const ARRAY_4: u8 = marker::FIXARRAY | 4;
 const ALGORITHM: &str = "xxh3_64";
 const HASH_LEN: usize = 8;
@@ -32,6 +32,37 @@ const HASH_LEN: usize = 8;
 const LAYER_START: usize = 24;
 /// Where the numbers of threads stand in the header.
 const THREADS: Range<usize> = 62..68;
+
+/// How an index and hashes are stored, and so which hash of them the fingerprint covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Written as a whole: XXH3 of the bytes.
+    Whole,
+    /// Written in parts, as words: the sum of the hashes of the words.
+    Words,
+}
+
+impl Form {
+    /// The version of the metalayer of hashes.
+    fn layer_version(self) -> u8 {
+        match self {
+            Self::Whole => 1,
+            Self::Words => 2,
+        }
+    }
+
+    fn of_layer_version(version: u8) -> Option<Self> {
+        [Self::Whole, Self::Words].into_iter().find(|form| form.layer_version() == version)
+    }
+
+    /// The hash of the hashes of chunks.
+    fn digest(self, hashes: &[u8]) -> u64 {
+        match self {
+            Self::Whole => xxh3_64(hashes),
+            Self::Words => sum_of(0, words_from(hashes, 0)),
+        }
+    }
+}
 
 /// The hash of a chunk that is not known, or that is not stored.
 pub(crate) const UNKNOWN: u64 = 0;
@@ -94,6 +125,7 @@ pub(super) fn check_chunk(expected: Option<u64>, bytes: &[u8]) -> Result<()> {
 pub(super) struct HashesAt {
     start: usize,
     len: usize,
+    form: Form,
     /// The hash of all of them.
     digest: u64,
 }
@@ -105,7 +137,7 @@ impl HashesAt {
         let content_at = at.checked_add(BLOSC2_LEN)?;
         let mut reader = Reader::new("checksums", bytes, content_at);
         reader.expect(ARRAY_4).ok()?;
-        reader.expect(LAYER_VERSION).ok()?;
+        let form = Form::of_layer_version(reader.byte().ok()?)?;
         let algorithm = reader.short_str().ok()?;
         let digest = reader.uint64().ok()?;
         let len = reader.long_len(marker::BIN32).ok()?;
@@ -113,7 +145,7 @@ impl HashesAt {
         let is_whole = header.nbytes() == len.checked_add(LAYER_START)? && algorithm == ALGORITHM;
         let start = content_at.checked_add(LAYER_START)?;
         start.checked_add(len)?;
-        (is_stored && is_whole).then_some(Self { start, len, digest })
+        (is_stored && is_whole).then_some(Self { start, len, form, digest })
     }
 
     /// Their bytes in the trailer.
@@ -123,18 +155,19 @@ impl HashesAt {
 
     /// They have been read already.
     pub(super) fn with_bytes(self, bytes: Vec<u8>) -> StoredHashes {
-        StoredHashes { digest: self.digest, position: 0, len: self.len, bytes: Some(bytes) }
+        StoredHashes { form: self.form, digest: self.digest, position: 0, len: self.len, bytes: Some(bytes) }
     }
 
     /// They are in the frame from `position` on.
     pub(super) fn at(self, position: u64) -> StoredHashes {
-        StoredHashes { digest: self.digest, position, len: self.len, bytes: None }
+        StoredHashes { form: self.form, digest: self.digest, position, len: self.len, bytes: None }
     }
 }
 
 /// The hashes of chunks as a frame holds them.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredHashes {
+    form: Form,
     digest: u64,
     /// Where they are in the frame.
     position: u64,
@@ -146,7 +179,7 @@ pub(crate) struct StoredHashes {
 impl StoredHashes {
     /// Whether they are as they were written, if they have been read.
     pub(super) fn is_good(&self) -> bool {
-        self.bytes.as_ref().is_none_or(|bytes| xxh3_64(bytes) == self.digest)
+        self.bytes.as_ref().is_none_or(|bytes| self.form.digest(bytes) == self.digest)
     }
 
     /// The hashes of `nchunks` chunks, read from the frame at `base` if they have not been.
@@ -163,7 +196,7 @@ impl StoredHashes {
                 bytes
             }
         };
-        if xxh3_64(&bytes) != self.digest {
+        if self.form.digest(&bytes) != self.digest {
             bail!(ChecksumMismatch, "checksums: those of the chunks are not as they were written");
         }
         Ok(Hashes { bytes, ..Hashes::default() })
@@ -175,10 +208,14 @@ impl StoredHashes {
 pub(super) struct Hashes {
     /// As they are stored.
     bytes: Vec<u8>,
-    /// What comes before them in their metalayer, if they have not been changed since it was made.
+    /// What comes before them in their metalayer if that is written as a whole, and they have not been changed since.
     head: Option<Vec<u8>>,
     /// How often they have been changed.
     version: u64,
+    /// Those that have been changed since somebody [took](Self::take_changes) them.
+    changes: Changes,
+    sum: WordSum,
+    compressor: Option<Box<Compressor>>,
 }
 
 impl Hashes {
@@ -203,22 +240,38 @@ impl Hashes {
         self.version
     }
 
-    /// What comes before them in the chunk that their metalayer is stored as.
-    pub(super) fn layer_head(&mut self) -> Result<&[u8]> {
-        if self.head.is_none() {
-            self.head = Some(self.write_layer_head()?);
-        }
-        Ok(self.head.as_deref().unwrap_or_default())
+    /// The hashes that have been changed since this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        std::mem::take(&mut self.changes)
     }
 
-    fn write_layer_head(&self) -> Result<Vec<u8>> {
-        // Hashes do not compress.
-        let compressor = Compressor::new(Options::new(1).with_level(0).with_threads(Threads::serial()))?;
+    /// What comes before them in the chunk that their metalayer is stored as.
+    pub(super) fn layer_head(&mut self, form: Form) -> Result<Vec<u8>> {
+        if form == Form::Words {
+            let bytes = &self.bytes;
+            let digest = self.sum.total(words_from(bytes, 0).len(), |first| words_from(bytes, first));
+            return self.write_layer_head(form, digest);
+        }
+        if let Some(head) = &self.head {
+            return Ok(head.clone());
+        }
+        let head = self.write_layer_head(form, form.digest(&self.bytes))?;
+        Ok(self.head.insert(head).clone())
+    }
+
+    fn write_layer_head(&mut self, form: Form, digest: u64) -> Result<Vec<u8>> {
+        let compressor = match &mut self.compressor {
+            Some(compressor) => compressor,
+            // Hashes do not compress.
+            none => {
+                none.insert(Box::new(Compressor::new(Options::new(1).with_level(0).with_threads(Threads::serial()))?))
+            }
+        };
         let mut writer = Writer(compressor.stored_head(self.bytes.len().saturating_add(LAYER_START))?.to_vec());
         writer.byte(ARRAY_4);
-        writer.byte(LAYER_VERSION);
+        writer.byte(form.layer_version());
         writer.short_str(ALGORITHM);
-        writer.uint64(xxh3_64(&self.bytes));
+        writer.uint64(digest);
         writer.long_len(marker::BIN32, self.bytes.len());
         Ok(writer.0)
     }
@@ -233,6 +286,14 @@ impl Hashes {
     pub(super) fn splice(&mut self, range: Range<usize>, hashes: &[u64]) {
         self.head = None;
         self.version = self.version.wrapping_add(1);
+        let old = words_from(&self.bytes, range.start);
+        if hashes.len() == range.len() {
+            self.sum.replace(range.start, old.take(range.len()), hashes.iter().copied());
+            self.changes.note(range.clone());
+        } else {
+            self.sum.forget_from(range.start, old);
+            self.changes.note(range.start..usize::MAX);
+        }
         let range = range.start.saturating_mul(HASH_LEN)..range.end.saturating_mul(HASH_LEN);
         self.bytes.splice(range, hashes.iter().flat_map(|hash| hash.to_le_bytes()));
     }
@@ -240,6 +301,8 @@ impl Hashes {
     /// Puts several that nobody knows in front of another, or at the end.
     pub(super) fn insert_unknown(&mut self, index: usize, count: usize) {
         self.splice(index..index, &[]);
+        self.sum.forget_from(index, words_from(&self.bytes, index));
+        self.changes.note(index..usize::MAX);
         let at = index.saturating_mul(HASH_LEN);
         self.bytes.splice(at..at, std::iter::repeat_n(0, count.saturating_mul(HASH_LEN)));
     }

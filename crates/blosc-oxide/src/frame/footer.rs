@@ -28,6 +28,8 @@ pub(super) const MAGIC: [u8; 8] = *b"b2footer";
 const START_AT: usize = 8;
 const COPY_LEN_AT: usize = 16;
 const HASH_AT: usize = 24;
+/// Of the hash, at the very end.
+pub(super) const HASH_LEN: usize = 8;
 /// Magic, start, length and hash.
 pub(super) const TAIL_LEN: usize = 32;
 

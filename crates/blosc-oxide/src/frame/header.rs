@@ -167,6 +167,11 @@ pub(super) fn stored_len(bytes: &[u8]) -> Option<usize> {
     usize::try_from(stored).ok()
 }
 
+/// How long a header says the frame is, by its first bytes.
+pub(super) fn stored_frame_len(bytes: &[u8]) -> Option<u64> {
+    array_at(bytes, FRAME_LEN_AT).map(u64::from_be_bytes)
+}
+
 fn check_flags(flags: u8, kind: u8, typesize: usize) -> Result<()> {
     let version = flags & VERSION_MASK;
     if version > VERSION_VARIABLE {

@@ -7,7 +7,8 @@
 )]
 
 use super::entries::Entries;
-use crate::chunk::{BLOSC2_LEN, Chunk, Compressor, Decompressor, Options, Special, SplitMode};
+use super::words::{Changes, WordSum, sum_of, words_from};
+use crate::chunk::{BLOSC2_LEN, Chunk, Compressor, Decompressor, Header, Options, Special, SplitMode};
 use crate::error::{Error, Result, bail, error};
 use crate::exec::Threads;
 use crate::limits::Limits;
@@ -15,7 +16,7 @@ use crate::schunk::{Slot, Staged};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The size of an entry.
 pub(crate) const ENTRY_LEN: usize = 8;
@@ -185,14 +186,17 @@ impl Packed {
 /// The index: as it is stored, and decoded when it is first asked.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// As it counts in the frame.
-    committed: Packed,
+    /// As it counts in the frame; `None` if that is only known to the storage.
+    committed: Option<Packed>,
     /// As it was packed last.
     packed: Packed,
     /// How often it has been packed.
     version: u64,
     /// The entries that have been changed since.
     changed: Range<usize>,
+    /// Those that have been changed since somebody [took](Self::take_changes) them.
+    changes: Changes,
+    sum: WordSum,
     len: usize,
     entries: OnceLock<Entries>,
     /// How many entries may still be looked up before all are decoded.
@@ -211,10 +215,12 @@ impl Index {
     fn with(packed: Vec<u8>, len: usize, entries: OnceLock<Entries>, coding: Coding, limits: Limits) -> Self {
         let packed = Packed::new(packed);
         Self {
-            committed: packed.clone(),
+            committed: Some(packed.clone()),
             packed,
             version: 0,
             changed: 0..0,
+            changes: Changes::default(),
+            sum: WordSum::default(),
             len,
             entries,
             looks: AtomicUsize::new(0),
@@ -248,21 +254,21 @@ impl Index {
         self.len
     }
 
-    /// As it counts in the frame.
-    pub(crate) fn committed(&self) -> &[u8] {
-        self.committed.bytes()
+    /// As it counts in the frame; `None` if that is only known to the storage.
+    pub(crate) fn committed(&self) -> Option<&[u8]> {
+        self.committed.as_ref().map(Packed::bytes)
     }
 
-    /// The index as it counts in the frame.
-    pub(crate) fn as_committed(&self) -> Result<Self> {
-        if self.committed().is_empty() {
+    /// The index that is stored in these bytes, and counts in the frame.
+    pub(crate) fn as_committed(&self, stored: &[u8]) -> Result<Self> {
+        if stored.is_empty() {
             return Ok(Self::new());
         }
-        Self::parse_as(self.coding, self.committed(), self.limits)
+        Self::parse_as(self.coding, stored, self.limits)
     }
 
     /// Takes notice of what has come to count.
-    pub(crate) fn set_committed(&mut self, packed: Packed) {
+    pub(crate) fn set_committed(&mut self, packed: Option<Packed>) {
         self.committed = packed;
     }
 
@@ -344,9 +350,16 @@ impl Index {
     #[expect(clippy::expect_used, reason = "they have just been decoded")]
     pub(crate) fn splice(&mut self, range: Range<usize>, new: impl Iterator<Item = (Entry, usize)>) -> Result<()> {
         self.decoded()?;
+        let new: Vec<(u64, usize)> = new.map(|(entry, count)| (entry.bits(), count)).collect();
         let entries = self.entries.get_mut().expect("decoded");
-        let before = entries.len();
-        entries.splice(range.clone(), new.map(|(entry, count)| (entry.bits(), count)));
+        let (before, old) = (entries.len(), entries.words(range.start));
+        if new.iter().map(|(_, count)| count).sum::<usize>() == range.len() {
+            let new = new.iter().flat_map(|&(word, count)| std::iter::repeat_n(word, count));
+            self.sum.replace(range.start, old.take(range.len()), new);
+        } else {
+            self.sum.forget_from(range.start, old);
+        }
+        entries.splice(range.clone(), new.into_iter());
         self.len = entries.len();
         self.note_change(range.start..if self.len == before { range.end } else { usize::MAX });
         Ok(())
@@ -370,12 +383,14 @@ impl Index {
         }
         if let Some(first) = first {
             self.entries = OnceLock::from(moved);
+            self.sum = WordSum::default();
             self.note_change(first..self.len);
         }
         Ok(())
     }
 
     fn note_change(&mut self, changed: Range<usize>) {
+        self.changes.note(changed.clone());
         let start = if self.changed.is_empty() { changed.start } else { self.changed.start.min(changed.start) };
         self.changed = start..self.changed.end.max(changed.end);
     }
@@ -395,6 +410,54 @@ impl Index {
         }
         Ok(self.packed.clone())
     }
+}
+
+/// An index whose entries are stored as they are, so that a part of it can be written.
+impl Index {
+    /// The entries that have been changed since this was asked last.
+    pub(crate) fn take_changes(&mut self) -> Changes {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// What comes before the entries.
+    pub(crate) fn stored_head(&mut self) -> Result<[u8; BLOSC2_LEN]> {
+        check_count(self.len)?;
+        self.packer.compressor()?.stored_head(self.len.saturating_mul(ENTRY_LEN))
+    }
+
+    /// What the fingerprint covers of it.
+    pub(crate) fn stored_digest(&mut self) -> Result<u64> {
+        let head = self.stored_head()?;
+        self.decoded()?;
+        let sum = match self.entries.get() {
+            Some(entries) => self.sum.total(self.len, |first| entries.words(first)),
+            None => 0,
+        };
+        Ok(digest_of(&head, sum))
+    }
+
+    /// Appends entries as they are stored.
+    pub(crate) fn append_stored(&self, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
+        let words = self.decoded()?.words(range.start).take(range.len());
+        bytes.extend(words.flat_map(u64::to_le_bytes));
+        Ok(())
+    }
+}
+
+fn digest_of(head: &[u8], sum: u64) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(head);
+    hasher.update(&sum.to_le_bytes());
+    hasher.digest()
+}
+
+/// What the fingerprint covers of an index that `bytes` start with and whose entries are stored as they are; `None` if they
+/// are not.
+pub(super) fn stored_digest(bytes: &[u8]) -> Option<u64> {
+    let header = Header::parse(bytes).ok()?;
+    let is_stored = header.is_memcpyed() && header.header_len() == BLOSC2_LEN;
+    let (head, entries) = bytes.get(..header.cbytes())?.split_at_checked(BLOSC2_LEN)?;
+    is_stored.then(|| digest_of(head, sum_of(0, words_from(entries, 0))))
 }
 
 fn in_bytes(entries: &Range<usize>) -> Range<usize> {
@@ -454,16 +517,20 @@ fn check_count(count: usize) -> Result<()> {
 struct Packer(Option<Box<Compressor>>);
 
 impl Packer {
+    fn compressor(&mut self) -> Result<&mut Compressor> {
+        Ok(match &mut self.0 {
+            Some(compressor) => compressor,
+            none => none.insert(Box::new(Compressor::new(options())?)),
+        })
+    }
+
     /// A chunk of these entries; `old` is an older one, and which bytes are not the same in it.
     fn pack(&mut self, entries: &Entries, old: Option<(&[u8], Range<usize>)>) -> Result<Vec<u8>> {
         if entries.len() == 0 {
             return Ok(Vec::new());
         }
         check_count(entries.len())?;
-        let compressor = match &mut self.0 {
-            Some(compressor) => compressor,
-            none => none.insert(Box::new(Compressor::new(options())?)),
-        };
+        let compressor = self.compressor()?;
         let old = old.and_then(|(packed, changed)| Some((Chunk::parse(packed).ok()?, changed)));
         if entries.len() > MAX_WHOLE
             && let Some(packed) = pack_by_blocks(compressor, entries, &old)?

@@ -1,6 +1,6 @@
 //! Whether a frame is still what is known of it.
 
-use super::trailer::{Fingerprint, Trailer};
+use super::trailer::Trailer;
 use crate::error::{ErrorKind, Result};
 use crate::storage::{ReadAt, read_exact};
 
@@ -14,7 +14,8 @@ pub(super) const OWNED_BY_ANOTHER: &str =
 /// What is known of a frame: all that a commit writes but chunks.
 pub(super) struct Known<'a> {
     pub(super) header: &'a [u8],
-    pub(super) index: &'a [u8],
+    /// The index, if it is not only known by the fingerprint in the trailer.
+    pub(super) index: Option<&'a [u8]>,
     /// Where the index is, counted from the start of the frame.
     pub(super) index_at: u64,
     pub(super) trailer: &'a Trailer,
@@ -24,16 +25,16 @@ pub(super) struct Known<'a> {
 
 impl Known<'_> {
     /// Whether the frame that starts at `base` still has this header, this index and this trailer. All of them, because
-    /// lengths can be what they were after several commits. An index that the fingerprint in the trailer covers is not
-    /// read.
+    /// lengths can be what they were after several commits. What the fingerprint in the trailer covers is not read but
+    /// for the header: if the end of the trailer is the same, so is all else.
     pub(super) fn is_at(&self, source: &dyn ReadAt, base: u64) -> Result<bool> {
-        let (before, after) = self.trailer.parts();
-        let is_covered = matches!(self.trailer.fingerprint(), Ok(Fingerprint::Ours(_)));
-        let index = if is_covered { &[] } else { self.index };
+        let (layers, end) = self.trailer.layers_and_end();
+        let end_at = self.end.saturating_sub(end.len() as u64);
         let trailer_at = self.end.saturating_sub(self.trailer.len() as u64);
-        let after_at = self.end.saturating_sub(after.len() as u64);
-        let parts = [(0, self.header), (after_at, after), (trailer_at, before), (self.index_at, index)];
-        for (position, known) in parts {
+        let index = self.index.unwrap_or_default();
+        let parts = [(0, self.header), (end_at, end), (trailer_at, layers), (self.index_at, index)];
+        let parts = if self.trailer.has_fingerprint() { &parts[..2] } else { &parts };
+        for &(position, known) in parts {
             if !has_at(source, base.saturating_add(position), known)? {
                 return Ok(false);
             }

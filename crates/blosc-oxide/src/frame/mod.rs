@@ -16,6 +16,7 @@ mod options;
 mod places;
 mod repair;
 mod room;
+mod slots;
 mod sparse;
 mod staged;
 mod tail;
@@ -23,6 +24,7 @@ pub(crate) mod trailer;
 mod vacancies;
 mod verify;
 mod version;
+mod words;
 
 pub(crate) use creation::Creation;
 pub use early::EarlyFrame;

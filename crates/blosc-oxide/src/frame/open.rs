@@ -1,13 +1,14 @@
 //! Opening a frame: header, index and trailer are read and checked, chunks are not.
 
-use super::checksums::{self, StoredHashes, Verdict};
+use super::checksums::{self, Form, StoredHashes, Verdict};
 use super::early;
 use super::footer;
 use super::header::{self, Extent, FIXED_LEN, START_LEN};
-use super::index::{Coding, Index};
+use super::index::{self, Coding, Index};
 use super::trailer::{self, Fingerprint, Trailer};
 use crate::bytes::array_at;
-use crate::error::{Result, bail, error};
+use crate::chunk::{BLOSC2_LEN, Header};
+use crate::error::{ErrorKind, Result, bail, error};
 use crate::limits::Limits;
 use crate::schunk::{ChunkSize, Foreign, State, VlMetalayers};
 use crate::storage::{ReadAt, read_exact};
@@ -17,13 +18,15 @@ use xxhash_rust::xxh3::xxh3_64;
 /// What is read at first: enough for most headers.
 const FIRST_READ: u64 = 1024;
 /// How often a frame is read again that another process changes meanwhile.
-const RETRIES: usize = 16;
+const RETRIES: usize = 100;
 /// How often it is read again though the header is the same: it may have been another in between.
 const RETRIES_OF_SAME: usize = 3;
 /// Up to this length index and trailer are read at once.
 const MAX_WHOLE_TAIL: u64 = 64 << 10;
 /// In so many bytes of a trailer the hashes must start to be left out.
 const TRAILER_FRONT: u64 = 4 << 10;
+/// How much may have come to the end of an index while it was read.
+const MAX_NEW: usize = 16 << 10;
 /// The longest header: 16 metalayers would have to be 16 MiB each.
 pub(super) const MAX_HEADER: usize = 1 << 28;
 
@@ -77,17 +80,18 @@ impl Integrity {
 /// Another process may be writing: what does not fit together is read again, as long as the header is another each time,
 /// and a few times more; metalayers that do not fit are compared a few times.
 pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Opened> {
-    let mut start = read_start(source, base, limits)?;
-    let mut opened = open_once(source, base, &start, limits);
+    let mut seen = None;
+    let mut look = Look::at(source, base, limits)?;
+    let mut opened = open_once(source, base, &look.start, limits, &mut seen);
     let mut same = 0;
     for _ in 0..RETRIES {
         let verdict = opened.as_ref().map(|opened| opened.integrity.verdict);
         if matches!(verdict, Ok(Some(Verdict::Good))) {
             break;
         }
-        let now = read_start(source, base, limits)?;
-        if now != start {
-            (start, same) = (now, 0);
+        let now = Look::at(source, base, limits)?;
+        if now != look {
+            (look, same) = (now, 0);
         } else if matches!(verdict, Ok(None)) || same == RETRIES_OF_SAME {
             break;
         } else {
@@ -97,14 +101,42 @@ pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Ope
                 continue;
             }
         }
-        opened = open_once(source, base, &start, limits);
+        opened = open_once(source, base, &look.start, limits, &mut seen);
     }
     opened
 }
 
+/// What changes with every commit: the start of the frame, and the end of the trailer, where the fingerprint is. Every second
+/// commit may have the same header.
+#[derive(PartialEq, Eq)]
+struct Look {
+    start: Vec<u8>,
+    end: [u8; trailer::TAIL_LEN],
+}
+
+impl Look {
+    fn at(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Self> {
+        let mut len = source.len()?;
+        let start = loop {
+            let read = read_start(source, base, limits);
+            let before = std::mem::replace(&mut len, source.len()?);
+            // A commit may have cut the file while it was read.
+            if !matches!(&read, Err(error) if error.kind() == ErrorKind::Truncated && len < before) {
+                break read?;
+            }
+        };
+        let mut end = [0; trailer::TAIL_LEN];
+        let end_at = header::stored_frame_len(&start).and_then(|len| len.checked_sub(end.len() as u64));
+        // What cannot be read is found out by whoever opens the frame.
+        let _ = end_at.map(|at| source.read_at(base.saturating_add(at), &mut end));
+        Ok(Self { start, end })
+    }
+}
+
 /// Opens the frame by its header, of which the start has been read, or by the copy of it if it is torn.
-fn open_once(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> Result<Opened> {
-    let stored = read_header(source, base, start, limits).and_then(|header| open_with(source, base, header, limits));
+fn open_once(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits, seen: &mut Seen) -> Result<Opened> {
+    let header = read_header(source, base, start, limits);
+    let stored = header.and_then(|header| open_after(source, base, header, limits, seen));
     let verdict = stored.as_ref().map(|opened| opened.integrity.verdict);
     if matches!(verdict, Ok(Some(Verdict::Good))) {
         return stored;
@@ -181,7 +213,15 @@ fn read_header(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> 
 
 /// Opens the frame at `base` by the header that is given.
 pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits: Limits) -> Result<Opened> {
-    let (generation, extent, mut state) = match early::read(&header)? {
+    open_after(source, base, header, limits, &mut None)
+}
+
+/// An index that was read, but did not go with the rest: of a long one that is being written only a small part is another.
+type Seen = Option<Vec<u8>>;
+
+/// The same after an attempt that has seen another index.
+fn open_after(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits: Limits, seen: &mut Seen) -> Result<Opened> {
+    let (generation, extent, state) = match early::read(&header)? {
         Some((generation, extent, state)) => (generation, extent, state),
         None => {
             let (extent, state) = header::read(&header)?;
@@ -189,10 +229,27 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
         }
     };
     let place = tail_place(source, base, &extent)?;
-    let Tail { index: index_bytes, trailer, hashes } = match generation {
-        Generation::Current => read_tail(source, base, &place, limits)?,
+    let has_seen = seen.is_some();
+    let tail = match generation {
+        Generation::Current => read_tail(source, base, &place, limits, seen.take())?,
         _ => read_early_tail(source, base, &place, generation, limits)?,
     };
+    let (index, rest) = tail;
+    let opened = assemble(source, base, (generation, extent, state), header, (&index, rest), limits);
+    let is_good = matches!(&opened, Ok(opened) if opened.integrity.verdict == Some(Verdict::Good));
+    *seen = (!is_good && !has_seen).then_some(index);
+    opened
+}
+
+/// Everything about a frame, of parts that have been read.
+fn assemble(
+    source: &dyn ReadAt,
+    base: u64,
+    (generation, extent, mut state): (Generation, Extent, State),
+    header: Vec<u8>,
+    (index_bytes, Rest { trailer, hashes }): (&[u8], Rest),
+    limits: Limits,
+) -> Result<Opened> {
     let (vlmetalayers, fingerprint) = match generation {
         Generation::Current => (trailer.layers()?, trailer.fingerprint()?),
         Generation::Beta1 => (VlMetalayers::new(), Fingerprint::None),
@@ -205,17 +262,18 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
     state.vlmetalayers.set_limits(limits);
     let verdict = match fingerprint {
         Fingerprint::None => None,
-        Fingerprint::Ours(_) if hashes.as_ref().is_some_and(|hashes| !hashes.is_good()) => Some(Verdict::Bad),
-        Fingerprint::Ours(stored) => {
-            Some(checksums::compare(&stored, &checksums::fingerprint(&header, xxh3_64(&index_bytes), &trailer)))
-        }
+        Fingerprint::Ours(..) if hashes.as_ref().is_some_and(|hashes| !hashes.is_good()) => Some(Verdict::Bad),
+        Fingerprint::Ours(form, stored) => Some(match digest(form, index_bytes) {
+            Some(digest) => checksums::compare(&stored, &checksums::fingerprint(&header, digest, &trailer)),
+            None => Verdict::Bad,
+        }),
     };
     let has_hashes = state.vlmetalayers.take_chunk(checksums::LAYER_NAME).is_some();
     if has_hashes {
         state.vlmetalayers.reserve();
     }
     let coding = if generation == Generation::Current { Coding::Current } else { early::coding(&header)? };
-    let index = read_index(&index_bytes, coding, &state, generation, limits)?;
+    let index = read_index(index_bytes, coding, &state, generation, limits)?;
     if generation == Generation::Beta1
         && let Some(section) = base.checked_add(extent.header_len as u64)
         && let Some(pipeline) = early::pipeline_of_chunks(source, section, &index)
@@ -230,9 +288,20 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
     Ok(Opened { generation, extent, state, index, header, trailer, integrity })
 }
 
-/// All that is between the chunks and the end of the frame.
-struct Tail {
-    index: Vec<u8>,
+/// What a fingerprint covers of an index in this form, and what comes before the trailer; `None` if it is in another.
+fn digest(form: Form, index: &[u8]) -> Option<u64> {
+    match form {
+        Form::Whole => Some(xxh3_64(index)),
+        Form::Words if index.is_empty() => None,
+        Form::Words => index::stored_digest(index),
+    }
+}
+
+/// All that is between the chunks and the end of the frame: the index and the rest.
+type Tail = (Vec<u8>, Rest);
+
+/// What comes after the index.
+struct Rest {
     trailer: Trailer,
     hashes: Option<StoredHashes>,
 }
@@ -273,37 +342,62 @@ fn read_early_tail(
         Generation::Beta1 => Vec::new(),
         _ => index.split_off(index.len() - trailer::len(&index, index.len())?),
     };
-    Ok(Tail { index, trailer: Trailer::around(0..0, &trailer, &[]), hashes: None })
+    Ok((index, Rest { trailer: Trailer::around(0..0, &trailer, &[]), hashes: None }))
 }
 
 /// Index and trailer. If there are many hashes they are left out.
-fn read_tail(source: &dyn ReadAt, base: u64, place: &Range<u64>, limits: Limits) -> Result<Tail> {
+fn read_tail(source: &dyn ReadAt, base: u64, place: &Range<u64>, limits: Limits, seen: Seen) -> Result<Tail> {
     if place.end - place.start > MAX_WHOLE_TAIL
-        && let Some(tail) = read_around_hashes(source, base, place, limits)?
+        && let Some(tail) = read_around_hashes(source, base, place, limits, seen)?
     {
         return Ok(tail);
     }
     let mut index = read_part(source, base, place.clone(), limits)?;
     let trailer = index.split_off(index.len() - trailer::len(&index, index.len())?);
     let (trailer, hashes) = Trailer::from_whole(trailer);
-    Ok(Tail { index, trailer, hashes })
+    Ok((index, Rest { trailer, hashes }))
 }
 
 /// Index and trailer without the hashes; `None` if those are not where they can be left out.
-fn read_around_hashes(source: &dyn ReadAt, base: u64, place: &Range<u64>, limits: Limits) -> Result<Option<Tail>> {
+fn read_around_hashes(
+    source: &dyn ReadAt,
+    base: u64,
+    place: &Range<u64>,
+    limits: Limits,
+    seen: Seen,
+) -> Result<Option<Tail>> {
     let end = read_part(source, base, place.end - trailer::TAIL_LEN as u64..place.end, limits)?;
     let there = usize::try_from(place.end - place.start).unwrap_or(usize::MAX);
     let trailer_len = trailer::len(&end, there)?;
     let trailer_at = place.end - trailer_len as u64;
     let front_end = place.end.min(trailer_at + TRAILER_FRONT);
-    let mut index = read_part(source, base, place.start..front_end, limits)?;
-    let front = index.split_off(usize::try_from(trailer_at - place.start).unwrap_or(usize::MAX));
+    let index = read_index_bytes(source, base, place.start..trailer_at, limits, seen)?;
+    let front = read_part(source, base, trailer_at..front_end, limits)?;
     let Some(found) = trailer::find_hashes(&front, trailer_len) else { return Ok(None) };
     let gap = found.range();
     let after = read_part(source, base, trailer_at + gap.end as u64..place.end, limits)?;
     let trailer = Trailer::around(gap.clone(), &front[..gap.start], &after);
     let hashes = Some(found.at(trailer_at + gap.start as u64));
-    Ok(Some(Tail { index, trailer, hashes }))
+    Ok(Some((index, Rest { trailer, hashes })))
+}
+
+/// The bytes of an index: all before the trailer, or, if it is stored as it is, up to its end. Of one that has been seen
+/// before only the end is read again; the attempt after that reads all of it.
+fn read_index_bytes(source: &dyn ReadAt, base: u64, place: Range<u64>, limits: Limits, seen: Seen) -> Result<Vec<u8>> {
+    let head = read_part(source, base, place.start..place.end.min(place.start + BLOSC2_LEN as u64), limits)?;
+    let stored_len = Header::parse(&head).ok().filter(Header::is_memcpyed).map(|header| header.cbytes() as u64);
+    let Some(len) = stored_len.filter(|&len| len <= place.end - place.start && len >= head.len() as u64) else {
+        return read_part(source, base, place, limits);
+    };
+    let mut bytes = seen.unwrap_or_default();
+    bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len().saturating_sub(MAX_NEW)));
+    if bytes.len() < head.len() {
+        bytes.clone_from(&head);
+    }
+    bytes[..head.len()].copy_from_slice(&head);
+    let rest = read_part(source, base, place.start + bytes.len() as u64..place.start + len, limits)?;
+    bytes.extend(rest);
+    Ok(bytes)
 }
 
 fn read_index(bytes: &[u8], coding: Coding, state: &State, generation: Generation, limits: Limits) -> Result<Index> {

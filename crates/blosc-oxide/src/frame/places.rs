@@ -55,19 +55,39 @@ impl Places {
 
     /// Takes over what the footer of the last commit tells, if that can be.
     pub(super) fn believe(&mut self, vacancies: &Vacancies, header_len: u64, footer: Range<u64>) {
-        if vacancies.fit(&(header_len..footer.start), &self.live) {
+        if !vacancies.fit(&(header_len..footer.start), &self.live) {
+            return;
+        }
+        self.footer = footer;
+        if vacancies.parts.is_empty() {
+            // Somebody has begun to use what was free before the last chunk.
+            self.room.keep(0, self.footer.start);
+            self.room.give(vacancies.chunks_end.max(header_len)..self.live.start);
+        } else {
             self.room.clear();
             vacancies.parts.iter().for_each(|part| self.room.give(part.clone()));
-            self.chunks_end = vacancies.chunks_end.max(header_len);
-            self.footer = footer;
+        }
+        self.chunks_end = vacancies.chunks_end.max(header_len);
+    }
+
+    /// Takes over what the footer of a commit tells that has not been done: no chunk has ever been behind the last one
+    /// that it knows of.
+    pub(super) fn believe_undone(&mut self, vacancies: &Vacancies, header_len: u64) {
+        let hole = vacancies.chunks_end.max(header_len)..self.live.start;
+        if hole.start < hole.end {
+            self.chunks_end = hole.start;
+            self.room.give(hole);
         }
     }
 
-    /// What there is room for when the next commit, whose index and trailer have their place already, is done.
-    pub(super) fn vacancies(&self) -> Vacancies {
+    /// What there is room for when the next commit, whose index and trailer have their place already, has set `free`
+    /// free, too.
+    pub(super) fn vacancies(&self, free: Vec<Range<u64>>) -> Vacancies {
         let mut parts = self.room.parts().to_vec();
-        parts.extend(Some(self.live.clone()).filter(|live| !live.is_empty() && self.room.is_open()));
-        parts.sort_by_key(|part| part.start);
+        // There may be hundreds of parts, and they are in order.
+        for part in free.into_iter().filter(|part| !part.is_empty()) {
+            parts.insert(parts.partition_point(|other| other.start < part.start), part);
+        }
         Vacancies { chunks_end: self.chunks_end, parts }
     }
 
@@ -81,10 +101,10 @@ impl Places {
         same.or_else(|| room.take_behind(*chunks_end, len))
     }
 
-    /// Takes notice of a commit that has put index and trailer elsewhere.
-    pub(super) fn moved(&mut self, live: Range<u64>) {
-        let old = std::mem::replace(&mut self.live, live);
-        self.room.give(old);
+    /// Takes notice of a commit that has put index and trailer elsewhere, and has set `freed` free.
+    pub(super) fn moved(&mut self, live: Range<u64>, freed: Range<u64>) {
+        self.live = live;
+        self.room.give(freed);
     }
 
     /// Forgets where there is room.

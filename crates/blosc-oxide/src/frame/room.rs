@@ -11,21 +11,9 @@ use std::ops::Range;
 pub(super) struct Room {
     /// In order, and none next to another.
     free: Vec<Range<u64>>,
-    is_closed: bool,
 }
 
 impl Room {
-    /// One that never has any. Without a fingerprint, a reader that is opening the frame while its index is being
-    /// overwritten could not tell.
-    pub(super) fn closed() -> Self {
-        Self { free: Vec::new(), is_closed: true }
-    }
-
-    /// Whether it can have any.
-    pub(super) fn is_open(&self) -> bool {
-        !self.is_closed
-    }
-
     /// Forgets all of it.
     pub(super) fn clear(&mut self) {
         self.free.clear();
@@ -33,7 +21,7 @@ impl Room {
 
     /// Adds a part, which must not overlap another.
     pub(super) fn give(&mut self, part: Range<u64>) {
-        if part.is_empty() || self.is_closed {
+        if part.is_empty() {
             return;
         }
         let at = self.free.partition_point(|free| free.start < part.start);

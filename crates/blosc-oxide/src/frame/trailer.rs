@@ -6,7 +6,7 @@
     clippy::cast_possible_truncation
 )]
 
-use super::checksums::{self, Hashes, HashesAt, StoredHashes};
+use super::checksums::{self, Form, Hashes, HashesAt, StoredHashes};
 use super::header::checked;
 use super::layers::{self, Content, Place};
 use crate::bytes::msgpack::{Reader, Writer, marker};
@@ -24,16 +24,17 @@ pub(crate) const TAIL_LEN: usize = 23;
 const LEN_FROM_END: usize = 23;
 /// The type and the 16 bytes of the fingerprint.
 pub(crate) const FINGERPRINT_LEN: usize = 16;
-/// A fingerprint of 128 bits.
-const FINGERPRINT_128: u8 = 3;
+/// The types of a fingerprint of 128 bits: of an index that is written as a whole, and of one that is written in parts.
+const OF_WHOLE: u8 = 3;
+const OF_WORDS: u8 = 4;
 
 /// What a trailer says about the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fingerprint {
     /// Nothing: another program wrote it.
     None,
-    /// The hashes that our writer left.
-    Ours([u8; FINGERPRINT_LEN]),
+    /// The hashes that our writer left, of an index in this form.
+    Ours(Form, [u8; FINGERPRINT_LEN]),
 }
 
 /// The length of the trailer that `bytes` ends with, and that is at most `there` bytes long.
@@ -57,15 +58,17 @@ pub(super) struct Trailer {
 }
 
 impl Trailer {
-    /// One with these layers, with hashes if it is to have a fingerprint, and zeros where that goes.
+    /// One with these layers, with hashes if there are any, and zeros where the fingerprint goes. Without hashes and a form
+    /// it is to have none.
     pub(super) fn new<'a>(
         layers: impl Iterator<Item = (&'a str, &'a [u8])>,
-        hashes: Option<&'a mut Hashes>,
+        hashes: Option<&mut Hashes>,
+        form: Option<Form>,
     ) -> Result<Self> {
-        let kind = if hashes.is_some() { FINGERPRINT_128 } else { 0 };
+        let kind = form.or(hashes.as_ref().map(|_| Form::Whole)).map_or(0, code_of);
         let missing = hashes.as_ref().map_or(0, |hashes| hashes.as_bytes().len());
-        let head = hashes.map(Hashes::layer_head).transpose()?;
-        let ours = head.map(|bytes| (checksums::LAYER_NAME, Content { bytes, missing }));
+        let head = hashes.map(|hashes| hashes.layer_head(form.unwrap_or(Form::Whole))).transpose()?;
+        let ours = head.as_ref().map(|bytes| (checksums::LAYER_NAME, Content { bytes, missing }));
         let mut writer = Writer::default();
         writer.byte(ARRAY_4);
         writer.byte(VERSION);
@@ -109,6 +112,12 @@ impl Trailer {
         self.bytes.split_at_checked(middle).unwrap_or((&self.bytes, &[]))
     }
 
+    /// The layers without the hashes, and what comes after those.
+    pub(super) fn layers_and_end(&self) -> (&[u8], &[u8]) {
+        let end = self.bytes.len().saturating_sub(TAIL_LEN);
+        self.bytes.split_at_checked(end).unwrap_or((&[], &self.bytes))
+    }
+
     /// The bytes that the fingerprint is of: all but the hashes, which have a hash of their own, and the fingerprint.
     pub(super) fn fingerprinted(&self) -> &[u8] {
         self.bytes.get(..self.bytes.len().saturating_sub(FINGERPRINT_LEN)).unwrap_or_default()
@@ -136,21 +145,38 @@ impl Trailer {
         reader.expect(marker::FIXEXT16)?;
         let kind = reader.byte()?;
         let hash = reader.take(FINGERPRINT_LEN)?;
-        Ok(match hash.try_into() {
-            Ok(hash) if kind == FINGERPRINT_128 => Fingerprint::Ours(hash),
+        let form = [Form::Whole, Form::Words].into_iter().find(|&form| code_of(form) == kind);
+        Ok(match (form, hash.try_into()) {
+            (Some(form), Ok(hash)) => Fingerprint::Ours(form, hash),
             _ => Fingerprint::None,
         })
     }
 
-    /// Puts our fingerprint of a frame, of whose index the hash is given, into it, if it has a place for that.
-    pub(super) fn put_fingerprint(&mut self, header: &[u8], index: u64) {
-        if !matches!(self.fingerprint(), Ok(Fingerprint::Ours(_))) {
+    /// Whether it has a fingerprint of ours.
+    pub(super) fn has_fingerprint(&self) -> bool {
+        matches!(self.fingerprint(), Ok(Fingerprint::Ours(..)))
+    }
+
+    /// Puts our fingerprint of a frame, of whose index in this form the hash is given, into it, if it has a place for that.
+    pub(super) fn put_fingerprint(&mut self, header: &[u8], form: Form, index: u64) {
+        if !self.has_fingerprint() {
             return;
+        }
+        let kind_at = self.bytes.len().saturating_sub(FINGERPRINT_LEN.saturating_add(1));
+        if let Some(kind) = self.bytes.get_mut(kind_at) {
+            *kind = code_of(form);
         }
         let fingerprint = checksums::fingerprint(header, index, self);
         if let Some(place) = self.bytes.last_chunk_mut::<FINGERPRINT_LEN>() {
             *place = fingerprint;
         }
+    }
+}
+
+fn code_of(form: Form) -> u8 {
+    match form {
+        Form::Whole => OF_WHOLE,
+        Form::Words => OF_WORDS,
     }
 }
 
@@ -168,25 +194,31 @@ mod tests {
 
     #[test]
     fn an_empty_trailer_has_35_bytes() {
-        let trailer = Trailer::new(std::iter::empty(), None).unwrap();
-        assert_eq!(trailer.len(), 35);
-        assert_eq!(len(trailer.parts().0, 35).unwrap(), 35);
-        assert_eq!(trailer.fingerprint().unwrap(), Fingerprint::None);
+        for form in [Form::Whole, Form::Words] {
+            let trailer = Trailer::new(std::iter::empty(), None, Some(form)).unwrap();
+            assert_eq!(trailer.len(), 35);
+            assert_eq!(len(trailer.parts().0, 35).unwrap(), 35);
+            assert_eq!(trailer.fingerprint().unwrap(), Fingerprint::Ours(form, [0; FINGERPRINT_LEN]));
+        }
+        let plain = Trailer::new(std::iter::empty(), None, None).unwrap();
+        assert_eq!((plain.len(), plain.fingerprint().unwrap()), (35, Fingerprint::None));
     }
 
     #[test]
     fn hashes_are_left_out_and_found() {
-        let mut hashes = Hashes::default();
-        hashes.splice(0..0, &(5..15).collect::<Vec<u64>>());
-        let trailer = Trailer::new([("note", &b"content"[..])].into_iter(), Some(&mut hashes)).unwrap();
-        let (before, after) = trailer.parts();
-        let whole = [before, hashes.as_bytes(), after].concat();
-        assert_eq!(len(&whole, whole.len()).unwrap(), whole.len());
-        let (again, stored) = Trailer::from_whole(whole);
-        assert_eq!(again, trailer);
-        assert_eq!(again.gap().len(), 80);
-        let loaded = stored.unwrap().load(&crate::storage::MemoryStorage::default(), 0, 10, Limits::new()).unwrap();
-        assert_eq!(loaded.as_bytes(), hashes.as_bytes());
-        assert_eq!(again.layers().unwrap().names().collect::<Vec<_>>(), ["note", checksums::LAYER_NAME]);
+        for form in [Form::Whole, Form::Words] {
+            let mut hashes = Hashes::default();
+            hashes.splice(0..0, &(5..15).collect::<Vec<u64>>());
+            let trailer = Trailer::new([("note", &b"content"[..])].into_iter(), Some(&mut hashes), Some(form)).unwrap();
+            let (before, after) = trailer.parts();
+            let whole = [before, hashes.as_bytes(), after].concat();
+            assert_eq!(len(&whole, whole.len()).unwrap(), whole.len());
+            let (again, stored) = Trailer::from_whole(whole);
+            assert_eq!(again, trailer);
+            assert_eq!(again.gap().len(), 80);
+            let loaded = stored.unwrap().load(&crate::storage::MemoryStorage::default(), 0, 10, Limits::new()).unwrap();
+            assert_eq!(loaded.as_bytes(), hashes.as_bytes());
+            assert_eq!(again.layers().unwrap().names().collect::<Vec<_>>(), ["note", checksums::LAYER_NAME]);
+        }
     }
 }

@@ -33,9 +33,11 @@ impl Vacancies {
     /// As bytes; of too many parts, the longest.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut parts = self.parts.clone();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.end.saturating_sub(part.start)));
-        parts.truncate(MAX_PARTS);
-        parts.sort_by_key(|part| part.start);
+        if parts.len() > MAX_PARTS {
+            parts.select_nth_unstable_by_key(MAX_PARTS, |part| std::cmp::Reverse(part.end.saturating_sub(part.start)));
+            parts.truncate(MAX_PARTS);
+        }
+        parts.sort_unstable_by_key(|part| part.start);
         let numbers = parts.iter().flat_map(|part| [part.start, part.end]);
         let mut bytes: Vec<u8> = [self.chunks_end].into_iter().chain(numbers).flat_map(u64::to_le_bytes).collect();
         bytes.resize(VACANCIES_LEN, 0);

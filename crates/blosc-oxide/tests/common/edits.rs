@@ -17,7 +17,13 @@ pub struct Kind {
     /// Whether its header takes several sectors.
     pub has_long_header: bool,
     pub checksums: bool,
+    /// Whether it has so many chunks, and is committed so often by the handle that edits it, that index and trailer are in
+    /// slots.
+    pub has_slots: bool,
 }
+
+/// How many special chunks there are in a frame with slots: it must have 256.
+const MANY: u64 = 256;
 
 impl Kind {
     pub fn options(self) -> FrameOptions {
@@ -39,7 +45,8 @@ impl Kind {
         for seed in 0..5 {
             frame.append(&noise(seed, CHUNK))?;
         }
-        frame.fill(Special::Zeros, CHUNK as u64, CHUNK)?;
+        let zeros = if self.has_slots { MANY } else { 1 };
+        frame.fill(Special::Zeros, zeros * CHUNK as u64, CHUNK)?;
         frame.fill(Special::NaN, CHUNK as u64, CHUNK)?;
         frame.append(&[7; CHUNK])?;
         frame.commit()?;
@@ -53,6 +60,15 @@ impl Kind {
         frame.vlmetalayers_mut().add("history", &noise(9, 700))?;
         frame.commit()
     }
+}
+
+/// Commits until both slots are written, if the frame is to have some.
+pub fn warm_up(kind: Kind, frame: &mut Frame) -> Result<()> {
+    let commits = if kind.has_slots { 4 } else { 0 };
+    (0..commits).try_for_each(|seed| {
+        frame.vlmetalayers_mut().update("note", &noise(seed, 40))?;
+        frame.commit()
+    })
 }
 
 /// An edit and its name; it commits what it does.

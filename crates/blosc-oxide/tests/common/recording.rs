@@ -2,7 +2,7 @@
 
 use super::content::{Content, noise};
 use super::disk;
-use super::edits::{CHUNK, Edit, Kind};
+use super::edits::{CHUNK, Edit, Kind, warm_up};
 use blosc_oxide::{Durability, Frame, FrameLayout};
 use std::ops::RangeInclusive;
 use testkit::storage::{Call, Disk, Image, Log};
@@ -10,6 +10,8 @@ use testkit::storage::{Call, Disk, Image, Log};
 /// What was done to a frame, call by call, and what it was between the edits.
 pub struct Recording {
     pub layout: FrameLayout,
+    /// Whether index and trailer are in slots.
+    pub has_slots: bool,
     pub name: String,
     pub log: Log,
     /// How many calls had been made at the end of each edit.
@@ -23,6 +25,8 @@ impl Recording {
     pub fn of(kind: Kind, edits: &[Edit], durability: Durability) -> Self {
         let disk = kind.disk();
         let mut frame = disk::open_writable(&disk, kind.layout, durability).unwrap();
+        warm_up(kind, &mut frame).unwrap();
+        disk.forget();
         let mut contents = vec![Some(Content::of(&frame).unwrap())];
         let mut ends = Vec::new();
         for (name, edit) in edits {
@@ -33,7 +37,14 @@ impl Recording {
         drop(frame);
         assert_eq!(disk.recorded(), *ends.last().unwrap(), "dropping writes what was committed already");
         let names: Vec<&str> = edits.iter().map(|(name, _)| *name).collect();
-        Self { layout: kind.layout, name: format!("{} on {kind:?}", names.join(", ")), log: disk.log(), ends, contents }
+        Self {
+            layout: kind.layout,
+            has_slots: kind.has_slots,
+            name: format!("{} on {kind:?}", names.join(", ")),
+            log: disk.log(),
+            ends,
+            contents,
+        }
     }
 
     /// Makes a frame, and commits to it for the first time.
@@ -47,7 +58,14 @@ impl Recording {
         frame.commit().unwrap();
         contents.push(Some(Content::of(&frame).unwrap()));
         ends.push(disk.recorded());
-        Self { layout: kind.layout, name: format!("creation of {kind:?}"), log: disk.log(), ends, contents }
+        Self {
+            layout: kind.layout,
+            has_slots: kind.has_slots,
+            name: format!("creation of {kind:?}"),
+            log: disk.log(),
+            ends,
+            contents,
+        }
     }
 
     /// Which contents are right after so many calls: the last one that was committed, and the next one.

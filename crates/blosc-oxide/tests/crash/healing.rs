@@ -11,10 +11,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::Rng;
 use testkit::storage::{Call, Change, Disk, Image};
 
-const PLAIN: Kind =
-    Kind { layout: FrameLayout::Contiguous, is_variable: false, has_long_header: false, checksums: true };
-const KINDS: [Kind; 4] = [
+const PLAIN: Kind = Kind {
+    layout: FrameLayout::Contiguous,
+    is_variable: false,
+    has_long_header: false,
+    checksums: true,
+    has_slots: false,
+};
+const KINDS: [Kind; 6] = [
     PLAIN,
+    Kind { has_slots: true, ..PLAIN },
+    Kind { has_slots: true, checksums: false, ..PLAIN },
     Kind { checksums: false, ..PLAIN },
     Kind { has_long_header: true, ..PLAIN },
     Kind { has_long_header: true, checksums: false, ..PLAIN },

@@ -175,7 +175,7 @@ fn a_frame_that_is_dropped_after_a_failed_write_has_nothing_of_it() {
 #[test]
 fn what_is_seen_after_a_failed_write_to_the_storage_is_what_was_there_before() {
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
-        let kind = Kind { layout, is_variable: false, has_long_header: false, checksums: true };
+        let kind = Kind { layout, is_variable: false, has_long_header: false, checksums: true, has_slots: false };
         let start = kind.disk().image();
         for after in 0..40 {
             let disk = Disk::with_image(start.clone());

@@ -4,6 +4,7 @@
 mod common;
 
 mod bloscpack_append;
+mod commits;
 mod failed_calls;
 mod rollback;
 mod storage_faults;

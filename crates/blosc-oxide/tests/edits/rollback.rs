@@ -3,7 +3,7 @@
 use crate::common::child::Scratch;
 use crate::common::content::{Content, noise};
 use crate::common::disk;
-use crate::common::edits::{CHUNK, Kind};
+use crate::common::edits::{CHUNK, Kind, warm_up};
 use blosc_oxide::{
     ArrayOptions, Durability, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, MemoryStorage, NdArray, Options,
     Result, Special, SuperChunk,
@@ -11,14 +11,21 @@ use blosc_oxide::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::storage::{Disk, Fault, FaultKind};
 
-const PLAIN: Kind =
-    Kind { layout: FrameLayout::Contiguous, is_variable: false, has_long_header: false, checksums: true };
-const KINDS: [Kind; 5] = [
+const PLAIN: Kind = Kind {
+    layout: FrameLayout::Contiguous,
+    is_variable: false,
+    has_long_header: false,
+    checksums: true,
+    has_slots: false,
+};
+const KINDS: [Kind; 7] = [
     PLAIN,
     Kind { checksums: false, ..PLAIN },
     Kind { is_variable: true, ..PLAIN },
     Kind { layout: FrameLayout::Sparse, ..PLAIN },
     Kind { layout: FrameLayout::Sparse, checksums: false, ..PLAIN },
+    Kind { has_slots: true, ..PLAIN },
+    Kind { has_slots: true, checksums: false, ..PLAIN },
 ];
 
 type Change = fn(&mut SuperChunk) -> Result<()>;
@@ -54,6 +61,7 @@ fn a_change_that_is_given_up_has_not_happened() {
         for (name, change) in CHANGES {
             let disk = kind.disk();
             let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+            warm_up(kind, &mut frame).unwrap();
             let before = Content::of(&frame).unwrap();
             change(&mut frame).unwrap();
             frame.rollback().unwrap();
@@ -88,6 +96,7 @@ fn changes_after_one_that_was_given_up_are_committed() {
     for kind in KINDS {
         let disk = kind.disk();
         let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+        warm_up(kind, &mut frame).unwrap();
         let before = Content::of(&frame).unwrap();
         frame.append(&noise(1, CHUNK)).unwrap();
         frame.rollback().unwrap();
@@ -125,6 +134,7 @@ fn after_a_failed_write_nothing_is_given_up_and_nothing_committed() {
     for kind in KINDS {
         let disk = kind.disk();
         let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+        warm_up(kind, &mut frame).unwrap();
         let before = Content::of(&frame).unwrap();
         frame.append(&noise(1, CHUNK)).unwrap();
         disk.set_fault(Fault { after: 0, kind: FaultKind::Full });

@@ -4,14 +4,19 @@
 
 use crate::common::content::{Content, noise};
 use crate::common::disk;
-use crate::common::edits::{CHUNK, EDITS, Edit, Kind};
+use crate::common::edits::{CHUNK, EDITS, Edit, Kind, warm_up};
 use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout};
 use std::collections::BTreeSet;
 use testkit::storage::{Disk, Fault, FaultKind, Image};
 
 const KINDS: [FaultKind; 3] = [FaultKind::Error, FaultKind::Short, FaultKind::Full];
-const CONTIGUOUS: Kind =
-    Kind { layout: FrameLayout::Contiguous, is_variable: false, has_long_header: true, checksums: true };
+const CONTIGUOUS: Kind = Kind {
+    layout: FrameLayout::Contiguous,
+    is_variable: false,
+    has_long_header: true,
+    checksums: true,
+    has_slots: false,
+};
 const SPARSE: Kind = Kind { layout: FrameLayout::Sparse, ..CONTIGUOUS };
 
 /// An edit that is repeated with each of its calls failing in turn.
@@ -28,6 +33,7 @@ impl Trial {
         let disk = kind.disk();
         let start = disk.image();
         let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+        warm_up(kind, &mut frame).unwrap();
         let before = Content::of(&frame).unwrap();
         let calls = disk.count();
         edit.1(&mut frame).unwrap();
@@ -40,6 +46,7 @@ impl Trial {
         let place = format!("{name} on {:?}, {fault:?} of {}", self.kind, self.calls);
         let disk = Disk::with_image(self.start.clone());
         let mut frame = disk::open_writable(&disk, self.kind.layout, Durability::Fsync).unwrap();
+        warm_up(self.kind, &mut frame).unwrap();
         disk.set_fault(fault);
         let result = edit(&mut frame);
         let image = disk.image();
@@ -130,6 +137,16 @@ fn every_call_on_a_file_fails() {
 #[test]
 fn every_call_on_a_file_without_checksums_fails() {
     every_call_fails(Kind { checksums: false, is_variable: true, has_long_header: false, ..CONTIGUOUS });
+}
+
+#[test]
+fn every_call_on_a_file_with_slots_fails() {
+    every_call_fails(Kind { has_slots: true, has_long_header: false, ..CONTIGUOUS });
+}
+
+#[test]
+fn every_call_on_a_file_with_slots_without_checksums_fails() {
+    every_call_fails(Kind { has_slots: true, checksums: false, has_long_header: false, ..CONTIGUOUS });
 }
 
 #[test]

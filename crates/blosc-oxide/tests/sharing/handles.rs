@@ -106,7 +106,7 @@ fn a_handle_that_panics_gives_the_right_back() {
 fn a_commit_on_top_of_a_change_by_somebody_else_is_a_conflict_and_writes_nothing() {
     for layout in LAYOUTS {
         for checksums in [true, false] {
-            let kind = Kind { layout, is_variable: false, has_long_header: false, checksums };
+            let kind = Kind { layout, is_variable: false, has_long_header: false, checksums, has_slots: false };
             let changes: [fn(&mut Frame) -> Result<()>; 4] = [
                 |frame| frame.append(&noise(1, CHUNK)),
                 |frame| frame.vlmetalayers_mut().update("note", &noise(2, 40)),

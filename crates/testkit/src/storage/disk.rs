@@ -99,6 +99,13 @@ impl Disk {
         self.lock().image.clone()
     }
 
+    /// Forgets what it has recorded: all that is there survives.
+    pub fn forget(&self) {
+        let mut inner = self.lock();
+        inner.start = inner.image.clone();
+        inner.calls.clear();
+    }
+
     /// How many calls it has recorded.
     #[must_use]
     pub fn recorded(&self) -> usize {

@@ -1,12 +1,14 @@
 //! Commits: index and trailer go where nothing lives, and one write to the header makes them count.
 
-use super::Contiguous;
 use super::hashes::known_hashes;
+use super::{Contiguous, History, Mark};
 use crate::error::{Result, bail};
+use crate::frame::checksums::Form;
 use crate::frame::footer::Footer;
 use crate::frame::header::{self, FIXED_LEN};
 use crate::frame::index::Packed;
 use crate::frame::places::Part;
+use crate::frame::tail::Tail;
 use crate::frame::trailer::Trailer;
 use crate::schunk::{Foreign, State};
 use std::ops::Range;
@@ -17,18 +19,35 @@ const SECTOR: usize = 512;
 /// What a commit writes behind the chunks, and over the header.
 pub(super) struct Rendered {
     pub(super) header: Vec<u8>,
-    pub(super) index: Packed,
+    pub(super) index: RenderedIndex,
     pub(super) trailer: Trailer,
-    /// The hashes that go into the trailer, if this is not the index and the hashes that are known, but older ones.
-    pub(super) old_hashes: Option<Vec<u8>>,
     /// Where index and trailer go.
     pub(super) place: Range<u64>,
+}
+
+/// The index that a commit writes.
+pub(super) enum RenderedIndex {
+    Packed {
+        index: Packed,
+        /// The hashes that go into the trailer, if this is not the index and the hashes that are known, but older ones.
+        old_hashes: Option<Vec<u8>>,
+    },
+    /// The one that is known, into a slot; its hash.
+    InSlot { slot: usize, digest: u64 },
 }
 
 impl Contiguous {
     pub(super) fn commit_guarded(&mut self, state: &State) -> Result<()> {
         let old_len = self.header.len();
         let new_len = header::write(state, 0, 0, false, false)?.len();
+        if !self.is_new && self.index.len() > 0 && new_len == old_len {
+            let rendered = match self.render_in_slot(state)? {
+                Some(rendered) => rendered,
+                None => self.render(state, new_len)?,
+            };
+            return self.publish(rendered);
+        }
+        self.leave_slots();
         if self.is_new {
             if new_len != old_len {
                 bail!(InvalidArgument, "the metalayers of a new frame are to be there before its first chunk");
@@ -46,10 +65,6 @@ impl Contiguous {
         if new_len > old_len {
             self.make_room(new_len)?;
         }
-        if new_len == old_len {
-            let rendered = self.render(state, new_len)?;
-            return self.publish(rendered);
-        }
         // Offsets count from the end of the header.
         self.index.move_places(|offset| offset + old_len as u64 - new_len as u64)?;
         let result = self.render(state, new_len).and_then(|rendered| self.publish(rendered));
@@ -63,7 +78,7 @@ impl Contiguous {
     /// Commits a frame that has no chunks, and a header that is not shorter than it was. The trailer goes directly behind
     /// the header: the reference looks for it there.
     fn commit_without_chunks(&mut self, state: &State, header_len: usize) -> Result<()> {
-        let trailer = self.render_trailer(state)?;
+        let trailer = self.render_trailer(state, self.packed_form())?;
         let front = header_len as u64..(header_len + trailer.len()) as u64;
         self.make_room(header_len + trailer.len())?;
         let rendered = self.render_at(state, header_len, trailer, front)?;
@@ -74,22 +89,33 @@ impl Contiguous {
 
     /// What is to be written if the frame is to be what the state and the index say.
     pub(super) fn render(&mut self, state: &State, header_len: usize) -> Result<Rendered> {
-        let trailer = self.render_trailer(state)?;
+        let trailer = self.render_trailer(state, self.packed_form())?;
         let len = self.index.pack()?.len() + trailer.len();
         let place = self.find_place(Some(Part::Index(self.index.version())), len as u64);
         self.render_at(state, header_len, trailer, place)
     }
 
-    pub(super) fn render_trailer(&mut self, state: &State) -> Result<Trailer> {
+    pub(super) fn render_trailer(&mut self, state: &State, form: Option<Form>) -> Result<Trailer> {
         let hashes = if self.hashes.is_some() { Some(self.load_hashes()?) } else { None };
-        Trailer::new(state.vlmetalayers.chunks(), hashes)
+        Trailer::new(state.vlmetalayers.chunks(), hashes, form)
+    }
+
+    /// How a packed index is covered by a fingerprint if there are no hashes. One that is not leaves a place that cannot be
+    /// used again, which is nothing to a frame that is written with one commit.
+    pub(super) fn packed_form(&self) -> Option<Form> {
+        (self.history != History::New).then_some(Form::Whole)
+    }
+
+    /// The header of a frame with index and trailer at a place.
+    pub(super) fn render_header(&self, state: &State, header_len: usize, place: &Range<u64>) -> Result<Vec<u8>> {
+        let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
+        header::write(state, place.end, place.start - header_len as u64, false, has_vlmetalayers)
     }
 
     fn render_at(&mut self, state: &State, header_len: usize, trailer: Trailer, place: Range<u64>) -> Result<Rendered> {
-        let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
-        let header = header::write(state, place.end, place.start - header_len as u64, false, has_vlmetalayers)?;
-        let index = self.index.pack()?;
-        Ok(with_fingerprint(Rendered { header, index, trailer, old_hashes: None, place }))
+        let header = self.render_header(state, header_len, &place)?;
+        let index = RenderedIndex::Packed { index: self.index.pack()?, old_hashes: None };
+        Ok(with_fingerprint(Rendered { header, index, trailer, place }))
     }
 
     /// Where an index, perhaps one that has been written already, and a trailer go, `len` bytes together: behind all
@@ -131,7 +157,7 @@ impl Contiguous {
         let is_whole = self.header.get(FIXED_LEN..) != header.get(FIXED_LEN..);
         let changed = if is_whole { &header[..] } else { &header[..FIXED_LEN] };
         self.write_tail(&rendered)?;
-        self.flush_with_footer(changed)?;
+        self.flush_with_footer(changed, self.freed_by(&rendered))?;
         self.sync()?;
         let (old, end) = (self.stored_start(changed.len())?, place.end);
         let written = self.write_start(changed);
@@ -139,7 +165,11 @@ impl Contiguous {
         let published = written.and_then(|()| self.sync()).and_then(|()| {
             self.committed(rendered);
             // Other programs may change the metalayers from now on, which must not be undone.
-            if is_whole { self.cut(end) } else { Ok(()) }
+            match is_whole {
+                true if self.slots.is_some() => self.cut_long_footer(),
+                true => self.cut(end),
+                false => Ok(()),
+            }
         });
         if published.is_err() {
             // Whoever is told that it failed finds what was there before. If this fails too, one of the two is there.
@@ -158,7 +188,11 @@ impl Contiguous {
 
     /// Writes index and trailer to their place.
     fn write_tail(&mut self, rendered: &Rendered) -> Result<()> {
-        let Rendered { index, trailer, old_hashes, place, .. } = rendered;
+        let Rendered { index, trailer, place, .. } = rendered;
+        let (index, old_hashes) = match index {
+            RenderedIndex::Packed { index, old_hashes } => (index, old_hashes),
+            RenderedIndex::InSlot { slot, .. } => return self.write_slot(*slot, trailer),
+        };
         let (before, after) = trailer.parts();
         let known = std::mem::take(&mut self.hashes);
         let (hashes, version) = match old_hashes {
@@ -193,7 +227,11 @@ impl Contiguous {
     }
 
     /// Writes everything that is not yet written, and at the very end what is going to happen to the header.
-    fn flush_with_footer(&mut self, changed: &[u8]) -> Result<()> {
+    /// When it has happened, `freed` is free.
+    fn flush_with_footer(&mut self, changed: &[u8], freed: Vec<Range<u64>>) -> Result<()> {
+        if changed.len() > FIXED_LEN && self.slots.is_some() {
+            return self.flush_with_two_footers(changed, freed);
+        }
         let len = Footer::len(changed.len()) as u64;
         let last = self.places.footer.clone();
         // The last footer has served its purpose, and is at the very end unless something has come after it.
@@ -203,8 +241,9 @@ impl Contiguous {
         if !is_replaced {
             self.places.room.give(last);
         }
-        let (old, vacancies) = (self.stored_start(changed.len())?, self.places.vacancies());
+        let (old, vacancies) = (self.stored_start(changed.len())?, self.places.vacancies(freed));
         let footer = Footer { old, new: changed.to_vec(), vacancies, start }.to_bytes();
+        self.mark = Mark::own(&footer);
         if start == self.tail.end() {
             self.tail.push(&footer);
             return self.flush();
@@ -214,6 +253,57 @@ impl Contiguous {
         self.storage()?.write_at(base + start, &footer)?;
         self.limit = self.limit.max(start + len);
         Ok(())
+    }
+
+    /// The same for all of the header: behind a footer without metalayers, which stays when the other one is cut off.
+    fn flush_with_two_footers(&mut self, changed: &[u8], freed: Vec<Range<u64>>) -> Result<()> {
+        let last = self.places.footer.clone();
+        let is_replaced = last.end == self.readable_end();
+        let start = if is_replaced { last.start } else { self.readable_end() };
+        if !is_replaced {
+            self.places.room.give(last);
+        }
+        let (old, vacancies) = (self.stored_start(changed.len())?, self.places.vacancies(freed));
+        let fixed = changed[..FIXED_LEN].to_vec();
+        let short = Footer { old: fixed.clone(), new: fixed, vacancies: vacancies.clone(), start }.to_bytes();
+        let end = start + short.len() as u64;
+        let long = Footer { old, new: changed.to_vec(), vacancies, start: end }.to_bytes();
+        self.places.footer = start..end;
+        self.mark = Mark::own(&short);
+        self.flush()?;
+        let base = self.base;
+        self.storage()?.write_at(base + start, &[&short[..], &long].concat())?;
+        self.tail = Tail::new(end + long.len() as u64);
+        self.limit = self.tail.end();
+        Ok(())
+    }
+
+    /// Cuts off a footer that has metalayers; the one before it stays.
+    fn cut_long_footer(&mut self) -> Result<()> {
+        let end = self.places.footer.end;
+        let base = self.base;
+        self.storage()?.set_len(base + end)?;
+        self.tail = Tail::new(end);
+        self.limit = end;
+        self.places.committed_end = end;
+        Ok(())
+    }
+
+    /// What a commit sets free, beside what is free already: for readers of what it replaces, the fingerprint tells that
+    /// something has been overwritten. Without one they could not tell.
+    fn freed_by(&self, rendered: &Rendered) -> Vec<Range<u64>> {
+        let mut freed = vec![self.freed_index()];
+        if let (Some(slots), RenderedIndex::InSlot { slot, .. }) = (&self.slots, &rendered.index) {
+            freed.extend(slots.free_besides(Some(*slot), rendered.place.end));
+        }
+        freed
+    }
+
+    /// The index and the trailer that the next commit replaces, if their place is free then for whatever comes.
+    fn freed_index(&self) -> Range<u64> {
+        let live = &self.places.live;
+        let is_in_slot = self.slots.as_ref().is_some_and(|slots| slots.contain(live));
+        if is_in_slot || !self.trailer.has_fingerprint() { 0..0 } else { live.clone() }
     }
 
     /// The first bytes of the frame as they are.
@@ -229,17 +319,33 @@ impl Contiguous {
 
     /// Takes notice of a commit: what it has replaced is free.
     pub(super) fn committed(&mut self, rendered: Rendered) {
+        let freed = self.freed_index();
         self.header = rendered.header;
         self.trailer = rendered.trailer;
         self.foreign = Foreign::default();
-        self.index.set_committed(rendered.index);
-        self.places.moved(rendered.place);
+        let packed = match rendered.index {
+            RenderedIndex::Packed { index, .. } => Some(index),
+            RenderedIndex::InSlot { slot, .. } => {
+                self.slots.iter_mut().for_each(|slots| slots.live = Some(slot));
+                None
+            }
+        };
+        self.index.set_committed(packed);
+        self.places.moved(rendered.place, freed);
         self.places.committed_end = self.readable_end();
+        if self.index.len() > 0 {
+            self.history = History::Committed;
+        }
+        self.fresh.clear();
     }
 }
 
 /// The same, with the fingerprint of what it is.
 pub(super) fn with_fingerprint(mut rendered: Rendered) -> Rendered {
-    rendered.trailer.put_fingerprint(&rendered.header, rendered.index.digest());
+    let (form, digest) = match &rendered.index {
+        RenderedIndex::Packed { index, .. } => (Form::Whole, index.digest()),
+        RenderedIndex::InSlot { digest, .. } => (Form::Words, *digest),
+    };
+    rendered.trailer.put_fingerprint(&rendered.header, form, digest);
     rendered
 }

@@ -15,18 +15,20 @@ mod commit;
 mod hashes;
 mod moves;
 mod reads;
+mod slots;
 mod writes;
 
 use self::hashes::KnownHashes;
 use super::Settings;
 use super::checksums::{self, Hashes, UNKNOWN};
-use super::footer::{self, Footer};
+use super::footer::{self, Footer, HASH_LEN};
 use super::header::{self, FIXED_LEN};
 use super::index::{Entry, Index};
 use super::known::{CHANGED_MEANWHILE, Known, OWNED_BY_ANOTHER};
 use super::open::{self, Generation, Opened};
 use super::places::Places;
 use super::room::Room;
+use super::slots::Slots;
 use super::staged;
 use super::tail::Tail;
 use super::trailer::Trailer;
@@ -35,6 +37,7 @@ use crate::error::{Result, bail};
 use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
 use crate::storage::{MemoryStorage, ReadAt, Storage, WriteRight};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The shortest chunk that other readers accept in a frame.
@@ -62,6 +65,28 @@ impl Access {
     }
 }
 
+/// What a handle has done to a frame, which tells what is worth while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum History {
+    /// It is making it, or moves its chunks together, and has committed no chunks yet.
+    New,
+    /// It has opened it, or has moved its chunks together.
+    Opened,
+    /// It has committed chunks, and perhaps does so again and again.
+    Committed,
+}
+
+/// Whose the last footer is. As long as it is that of a handle, nobody else has written to free places since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// Somebody else's, who may count on what is in free places.
+    Foreign,
+    /// It says that somebody writes to free places.
+    Taken,
+    /// That of the last commit of this handle; its hash.
+    Own([u8; HASH_LEN]),
+}
+
 /// The chunks of a contiguous frame.
 pub(super) struct Contiguous {
     access: Access,
@@ -80,6 +105,13 @@ pub(super) struct Contiguous {
     /// Where the last byte is that can be read; the tail ends there, or before it while chunks are moved to the front.
     limit: u64,
     places: Places,
+    /// Where index and trailer go in turns, once this handle has committed several times.
+    slots: Option<Slots>,
+    history: History,
+    /// What is known of the last footer.
+    mark: Mark,
+    /// Where chunks are that have been stored since the last commit, before the end that the storage had then.
+    fresh: HashSet<u64>,
     /// What the chunks take, those included that no longer count.
     cbytes: u64,
     foreign: Foreign,
@@ -111,7 +143,11 @@ impl Contiguous {
             hashes: settings.checksums.then(|| KnownHashes::Loaded(Hashes::default())),
             tail: Tail::new(start),
             limit: start,
-            places: Places::new(start, new_room(settings.checksums)),
+            places: Places::new(start, Room::default()),
+            slots: None,
+            history: History::New,
+            mark: Mark::Foreign,
+            fresh: HashSet::new(),
             cbytes: 0,
             foreign: Foreign::default(),
             is_new: true,
@@ -157,7 +193,11 @@ impl Contiguous {
             access,
             base,
             settings,
-            places: Places::opened(live, end, index.len() > 0, new_room(hashes.is_some())),
+            places: Places::opened(live, end, index.len() > 0, Room::default()),
+            slots: None,
+            history: History::Opened,
+            mark: Mark::Foreign,
+            fresh: HashSet::new(),
             header,
             trailer,
             index,
@@ -210,8 +250,16 @@ impl Contiguous {
         if self.header.starts_with(&footer.new) {
             let place = footer.start..footer.start + Footer::len(footer.new.len()) as u64;
             self.places.believe(&footer.vacancies, self.header.len() as u64, place);
+        } else if self.header.starts_with(&footer.old) && self.has_chunks_before(footer.vacancies.chunks_end)? {
+            self.places.believe_undone(&footer.vacancies, self.header.len() as u64);
         }
         if footer.new.len() > FIXED_LEN { self.cut(footer.start) } else { Ok(()) }
+    }
+
+    /// Whether there are chunks, and all of them before a position: not while they are being moved together.
+    fn has_chunks_before(&self, position: u64) -> Result<bool> {
+        let last = self.index.places()?.max();
+        Ok(last.is_some_and(|offset| self.position_of(offset) < position))
     }
 
     /// Reclaims the space of what lies behind the frame and was never committed, by somebody who was killed or has given
@@ -235,14 +283,14 @@ impl Contiguous {
     /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
         let is_current = self.is_current()?;
-        if is_current && self.access.as_read().len()? == self.base + self.readable_end() {
+        if is_current && self.access.as_read().len()? == self.base + self.readable_end() && self.is_undisturbed()? {
             self.heal_if_alone()?;
             return self.cut_uncommitted().map(|()| None);
         }
         if has_changes && !is_current {
             bail!(Conflict, "{CHANGED_MEANWHILE}");
         }
-        // Somebody may also have written something behind the frame, and have given it up.
+        // Somebody may also have written something behind the frame or to free places, and have given it up.
         let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
         let state = self.become_opened(opened)?;
         self.cut_uncommitted()?;
@@ -252,10 +300,12 @@ impl Contiguous {
     /// Takes away everything from a position on.
     fn cut(&mut self, position: u64) -> Result<()> {
         let end = self.base + position;
+        self.leave_slots();
         self.storage()?.set_len(end)?;
         self.tail = Tail::new(position);
         self.limit = position;
         self.places.cut(position);
+        self.mark = Mark::Foreign;
         Ok(())
     }
 
@@ -275,7 +325,7 @@ impl Contiguous {
     fn give_back(&mut self, gone: Entry) -> Result<()> {
         let Some(offset) = gone.place() else { return Ok(()) };
         let position = self.position_of(offset);
-        if position < self.places.committed_end || !self.places.room.is_open() {
+        if position < self.places.committed_end && !self.fresh.remove(&position) {
             return Ok(());
         }
         let len = self.header_at_offset(offset)?.cbytes() as u64;
@@ -287,11 +337,6 @@ impl Contiguous {
         self.cbytes = self.cbytes.saturating_sub(len);
         Ok(())
     }
-}
-
-/// Room that can be given some, if readers can tell that an index is being overwritten.
-fn new_room(has_fingerprint: bool) -> Room {
-    if has_fingerprint { Room::default() } else { Room::closed() }
 }
 
 impl ChunkStore for Contiguous {

@@ -1,18 +1,19 @@
 //! Chunks that are moved: out of the way of a longer header, and together when a frame is compacted.
 
-use super::Contiguous;
-use super::commit::{Rendered, with_fingerprint};
+use super::commit::{Rendered, RenderedIndex, with_fingerprint};
+use super::{Contiguous, History, Mark};
 use crate::error::Result;
 use crate::frame::header;
-use crate::frame::index::{self, Packed};
+use crate::frame::index::{self, Index, Packed};
 use crate::frame::tail::Tail;
 use crate::schunk::State;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 impl Contiguous {
     /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
     pub(super) fn make_room(&mut self, header_len: usize) -> Result<()> {
-        let mut committed = self.index.as_committed()?;
+        let mut committed = self.committed_index()?;
         let room = (header_len - self.header.len()) as u64;
         let places = committed.places()?.chain(self.index.places()?);
         let mut moved: Vec<u64> = places.filter(|&offset| offset < room).collect();
@@ -40,11 +41,27 @@ impl Contiguous {
         let place = self.find_place(None, (index.len() + self.trailer.len()) as u64);
         let header = header::with_lengths(&self.header, place.end, place.start - self.header.len() as u64)?;
         let (trailer, old_hashes) = (self.trailer.clone(), Some(self.committed_hashes()?));
-        self.publish(with_fingerprint(Rendered { header, index, trailer, old_hashes, place }))
+        let index = RenderedIndex::Packed { index, old_hashes };
+        self.publish(with_fingerprint(Rendered { header, index, trailer, place }))
+    }
+
+    /// The index as it is committed.
+    fn committed_index(&self) -> Result<Index> {
+        if let Some(stored) = self.index.committed() {
+            return self.index.as_committed(stored);
+        }
+        let Range { start, end } = self.places.live;
+        let len = usize::try_from(end - start).unwrap_or(usize::MAX).saturating_sub(self.trailer.len());
+        self.settings.limits.check("frame index", len)?;
+        let mut stored = vec![0; len];
+        self.read_position(start, &mut stored)?;
+        self.index.as_committed(&stored)
     }
 
     /// Moves all chunks together, twice: behind the end first, so that the front is dead and can be written.
     pub(super) fn compact_guarded(&mut self, state: &State) -> Result<()> {
+        self.leave_slots();
+        self.mark = Mark::Foreign;
         if self.index.len() == 0 {
             self.commit_guarded(state)?;
             return self.cut_behind_live();
@@ -53,15 +70,17 @@ impl Contiguous {
         // What is written to the front must not reach the copies behind the end; an index is never longer than this.
         let index_len = index::max_packed_len(self.index.len());
         // That of another program may be without hashes, and shorter.
-        let trailer_len = self.render_trailer(state)?.len();
+        let trailer_len = self.render_trailer(state, None)?.len();
         let needed = (self.header.len() + index_len + trailer_len) as u64 + live;
         if needed >= self.tail.end() {
             return self.cut_behind_live();
         }
         self.places.forget_room();
+        self.history = History::New;
         self.move_chunks(state)?;
         // Between the two the end is not where it seems to be: nothing else may be done then.
         self.move_to_front(state).inspect_err(|_| self.is_poisoned = true)?;
+        self.history = History::Opened;
         self.cbytes = live;
         self.sync()
     }
@@ -78,6 +97,7 @@ impl Contiguous {
         self.tail = Tail::new(self.header.len() as u64);
         self.places.forget_room();
         self.places.chunks_end = self.header.len() as u64;
+        self.history = History::New;
         self.move_chunks(state)?;
         self.places.forget_room();
         self.cut(self.tail.end())

@@ -1,7 +1,10 @@
 //! Writing to a contiguous frame: to the end, or to where nothing lives.
 
-use super::Contiguous;
+use super::{Contiguous, Mark};
 use crate::error::{ErrorKind, Result, bail};
+use crate::frame::footer::{Footer, HASH_LEN};
+use crate::frame::header::FIXED_LEN;
+use crate::frame::vacancies::Vacancies;
 use crate::storage::{Durability, Storage};
 
 impl Contiguous {
@@ -76,6 +79,9 @@ impl Contiguous {
         let len = bytes.len() as u64;
         let position = if let Some(position) = self.places.room.take(len) {
             self.write_over(position, bytes)?;
+            if position < self.places.committed_end {
+                self.fresh.insert(position);
+            }
             position
         } else {
             self.push(bytes)?
@@ -84,13 +90,53 @@ impl Contiguous {
         Ok(position)
     }
 
+    /// Lets another handle know, whose footer is the last one, that what it has left in free places may be overwritten.
+    fn take_free_places(&mut self) -> Result<()> {
+        let is_there = !self.places.footer.is_empty();
+        if self.mark == Mark::Foreign && is_there {
+            let vacancies = Vacancies { chunks_end: self.places.chunks_end, parts: Vec::new() };
+            self.replace_footer(vacancies)?;
+            self.mark = Mark::Taken;
+        }
+        Ok(())
+    }
+
+    /// Puts a footer that says nothing of metalayers, and that no commit is under way, in place of the last one.
+    pub(super) fn replace_footer(&mut self, vacancies: Vacancies) -> Result<()> {
+        let end = self.places.footer.end;
+        let start = end - Footer::len(FIXED_LEN) as u64;
+        let fixed = self.header[..FIXED_LEN].to_vec();
+        let footer = Footer { old: fixed.clone(), new: fixed, vacancies, start }.to_bytes();
+        let base = self.base;
+        self.storage()?.write_at(base + start, &footer)?;
+        self.places.footer = start..end;
+        self.mark = Mark::own(&footer);
+        Ok(())
+    }
+
+    /// Whether nobody else has written to free places since the last commit of this handle, if that is the last one.
+    pub(super) fn is_undisturbed(&self) -> Result<bool> {
+        let Mark::Own(hash) = self.mark else { return Ok(true) };
+        let mut found = [0; HASH_LEN];
+        self.read_position(self.places.footer.end - found.len() as u64, &mut found)?;
+        Ok(found == hash)
+    }
+
     /// Writes to where nothing lives.
     pub(super) fn write_over(&mut self, position: u64, bytes: &[u8]) -> Result<()> {
         if !bytes.is_empty() {
             self.places.overwritten(&(position..position + bytes.len() as u64));
+            self.take_free_places()?;
             let base = self.base;
             self.storage()?.write_at(base + position, bytes)?;
         }
         Ok(())
+    }
+}
+
+impl Mark {
+    /// That of a handle that has written this footer.
+    pub(super) fn own(footer: &[u8]) -> Self {
+        footer.last_chunk().map_or(Self::Foreign, |&hash| Self::Own(hash))
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn committed_entries(index: &Index) -> Vec<Entry> {
-    index.as_committed().unwrap().entries().unwrap().collect()
+    index.as_committed(index.committed().unwrap()).unwrap().entries().unwrap().collect()
 }
 
 fn entries() -> Vec<Entry> {
@@ -106,8 +106,8 @@ fn what_has_been_changed_is_a_new_version_when_it_is_packed() {
     assert_eq!(versions, [0, 0, 1, 1, 2]);
     assert_eq!((packed.digest(), packed.len()), (xxh3_64(packed.bytes()), packed.bytes().len()));
     assert_eq!(committed_entries(&index), []);
-    index.set_committed(packed.clone());
-    assert_eq!(index.committed(), packed.bytes());
+    index.set_committed(Some(packed.clone()));
+    assert_eq!(index.committed(), Some(packed.bytes()));
     assert_eq!(committed_entries(&index), [Entry::At(5)]);
 }
 

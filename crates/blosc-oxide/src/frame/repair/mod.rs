@@ -23,7 +23,7 @@ use crate::schunk::{ChunkSize, State, SuperChunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
 use pick::{Picked, Picker, options_of};
 use rows::{Examined, LOST, Piece, Rows, usual_size, with_last_apart};
-use scan::Scan;
+use scan::{FoundAt, Scan};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -476,8 +476,8 @@ fn loose_chunks(
 ) -> Vec<LooseChunk> {
     let used: BTreeSet<u64> = picked.rows.iter().filter_map(|(entry, _)| entry.place()).collect();
     let Some(files) = files else {
-        let is_index = |end: u64| scan.trailers.binary_search_by_key(&end, |&(at, _)| at).is_ok();
-        let loose = scan.chunks.iter().filter(|found| !used.contains(&found.position) && !is_index(found.end()));
+        let is_index = |found: &FoundAt| scan.trailer_after(found).is_some();
+        let loose = scan.chunks.iter().filter(|found| !used.contains(&found.position) && !is_index(found));
         return loose.map(|found| LooseChunk::new(found.position, &found.header, picked.index_end)).collect();
     };
     let headers = files.difference(&used).filter_map(|&file| {

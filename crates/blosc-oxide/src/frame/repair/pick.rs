@@ -113,7 +113,7 @@ impl Picker<'_> {
         }
         let index = Index::parse(&bytes, self.limits).ok()?;
         // One entry is too little to tell an index from data by, unless a trailer follows.
-        let is_certain = self.trailer_after(found).is_some();
+        let is_certain = self.scan.trailer_after(found).is_some();
         if index.len() < 2 && !is_certain {
             return None;
         }
@@ -174,19 +174,13 @@ impl Picker<'_> {
         Some((extent.header_len, state))
     }
 
-    fn trailer_after(&self, found: &FoundAt) -> Option<(u64, usize)> {
-        let end = found.end();
-        let place = self.scan.trailers.binary_search_by_key(&end, |&(at, _)| at).ok()?;
-        self.scan.trailers.get(place).copied()
-    }
-
     fn by_index(&self, found: &FoundAt, index: &Index, base: u64) -> Result<Picked> {
         let mut unknown = vec![RepairUnknown::IsNewest];
         let rows = Rows::of(index, base, self.limits)?;
         let mut state = self.state_without_index(&mut unknown);
-        let layers = self.trailer_after(found).and_then(|(at, len)| self.vlmetalayers_at(at, len));
+        let layers = self.scan.trailer_after(found).and_then(|(at, len)| self.vlmetalayers_at(at, len));
         if state.bitshuffle.is_none()
-            && let Some((at, len)) = self.trailer_after(found)
+            && let Some((at, len)) = self.scan.trailer_after(found)
         {
             state.bitshuffle = self.trailer_at(at, len).and_then(|trailer| early::bitshuffle_rule(&trailer));
         }
@@ -200,7 +194,7 @@ impl Picker<'_> {
         if is_lost {
             unknown.push(RepairUnknown::VlMetalayers);
         }
-        let index_end = self.trailer_after(found).map_or(found.end(), |(at, len)| at + len as u64);
+        let index_end = self.scan.trailer_after(found).map_or(found.end(), |(at, len)| at + len as u64);
         Ok(Picked { by: RepairedBy::Index, state, rows, hashes, unknown, index_end })
     }
 
@@ -234,7 +228,7 @@ impl Picker<'_> {
             let found = self.scan.chunks.binary_search_by_key(place, |found| found.position);
             found.ok().and_then(|found| self.scan.chunks.get(found)).filter(|_| self.files.is_none())
         };
-        let is_index = |place: &&u64| found(place).is_some_and(|found| self.trailer_after(found).is_some());
+        let is_index = |place: &&u64| found(place).is_some_and(|found| self.scan.trailer_after(found).is_some());
         let all: Vec<u64> = places.0.iter().filter(|place| !is_index(place)).copied().collect();
         let fits = |place: &u64| found(place).is_none_or(|found| has_size(&state, found.header.nbytes()));
         // If the header is good, what is of no length that it allows is an index before a damaged trailer.

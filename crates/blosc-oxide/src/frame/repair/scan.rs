@@ -14,6 +14,7 @@ use crate::exec::Threads;
 use crate::frame::early;
 use crate::frame::footer::{MAGIC as FOOTER_MAGIC, TAIL_LEN as FOOTER_TAIL_LEN};
 use crate::frame::header::{self, FIXED_LEN, MAGIC, START_LEN};
+use crate::frame::index::ENTRY_LEN;
 use crate::frame::open::MAX_HEADER;
 use crate::frame::trailer::TAIL_LEN;
 use crate::frame::vacancies::VACANCIES_LEN;
@@ -62,6 +63,18 @@ pub(super) struct Scan {
     pub(super) unrecognised: u64,
     /// Where it gave up, because what is there took too long to tell apart.
     pub(super) gave_up_at: Option<u64>,
+}
+
+impl Scan {
+    /// The trailer that follows an index: directly, or behind room for more entries, in which nothing was found.
+    pub(super) fn trailer_after(&self, found: &FoundAt) -> Option<(u64, usize)> {
+        let end = found.end();
+        let trailer = *self.trailers.get(self.trailers.partition_point(|&(at, _)| at < end))?;
+        let next = self.chunks.get(self.chunks.partition_point(|chunk| chunk.position < end));
+        let is_next = next.is_none_or(|chunk| chunk.position > trailer.0);
+        let has_room = found.header.is_memcpyed() && found.header.typesize() == ENTRY_LEN;
+        (trailer.0 == end || (has_room && is_next)).then_some(trailer)
+    }
 }
 
 /// Walks through `source` once. The time it takes is linear in its length.

@@ -2,7 +2,7 @@
 
 use super::{INDEX_NAME, NEW_INDEX_NAME, Sparse, at_file, file_name};
 use crate::error::{Result, bail};
-use crate::frame::checksums::Hashes;
+use crate::frame::checksums::{Form, Hashes};
 use crate::frame::header;
 use crate::frame::index::Packed;
 use crate::frame::trailer::Trailer;
@@ -29,7 +29,7 @@ impl Sparse {
         self.fresh.clear();
         self.header = header;
         self.trailer = trailer;
-        self.index.set_committed(index);
+        self.index.set_committed(Some(index));
         self.foreign = Foreign::default();
         self.remove_superseded();
         Ok(())
@@ -39,11 +39,11 @@ impl Sparse {
     fn render(&mut self, state: &State) -> Result<Rendered> {
         let index = self.index.pack()?;
         let has_vlmetalayers = self.hashes.is_some() || !state.vlmetalayers.is_empty();
-        let mut trailer = Trailer::new(state.vlmetalayers.chunks(), self.hashes.as_mut())?;
+        let mut trailer = Trailer::new(state.vlmetalayers.chunks(), self.hashes.as_mut(), None)?;
         let header_len = header::write(state, 0, 0, true, has_vlmetalayers)?.len();
         let frame_len = (header_len + index.len() + trailer.len()) as u64;
         let header = header::write(state, frame_len, self.cbytes, true, has_vlmetalayers)?;
-        trailer.put_fingerprint(&header, index.digest());
+        trailer.put_fingerprint(&header, Form::Whole, index.digest());
         let hashes = self.hashes.as_ref().map(Hashes::as_bytes).unwrap_or_default();
         let (before, after) = trailer.parts();
         let bytes = [&header[..], index.bytes(), before, hashes, after].concat();
@@ -127,12 +127,17 @@ impl Sparse {
         }
     }
 
+    /// How long the committed index is.
+    pub(super) fn index_len(&self) -> usize {
+        self.index.committed().map_or(0, <[u8]>::len)
+    }
+
     /// Puts a copy of the old index, which has no name any more but is still open, in place of the new one.
     fn rewrite_old_index(&mut self) -> Result<()> {
         let Some(source) = &self.index_file else {
             bail!(Io, "{INDEX_NAME}: the former one is not open any more");
         };
-        let len = self.header.len() + self.index.committed().len() + self.trailer.len();
+        let len = self.header.len() + self.index_len() + self.trailer.len();
         let mut bytes = vec![0; len];
         read_exact(&**source, 0, &mut bytes, INDEX_NAME)?;
         self.write_new_index(&bytes)?;

@@ -245,7 +245,7 @@ impl Sparse {
     fn is_current(&self) -> Result<bool> {
         let source = self.directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
         let (header, index, trailer) = (&self.header[..], self.index.committed(), &self.trailer);
-        let end = (header.len() + index.len() + trailer.len()) as u64;
+        let end = (header.len() + self.index_len() + trailer.len()) as u64;
         Known { header, index, index_at: header.len() as u64, trailer, end }.is_at(&*source, 0)
     }
 
