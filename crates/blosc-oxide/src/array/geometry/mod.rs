@@ -4,9 +4,15 @@
 //! blocks at the border of a chunk: what lies outside is padding. All products are checked when a [`Geometry`] is made.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation, clippy::unwrap_used)]
 
-#[allow(clippy::arithmetic_side_effects, reason = "positions inside a block, whose length is a product that was checked")]
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "positions inside a block, whose length is a product that was checked"
+)]
 pub(in crate::array) mod cells;
-#[allow(clippy::arithmetic_side_effects, reason = "positions inside a chunk, whose length is a product that was checked")]
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "positions inside a chunk, whose length is a product that was checked"
+)]
 pub(in crate::array) mod copy;
 
 use crate::chunk::{MAX_BLOCKSIZE, MAX_NBYTES};
