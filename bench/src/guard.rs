@@ -6,7 +6,8 @@
 use crate::data::{DataSet, formula};
 use blosc_kernels::{bitshuffle, shuffle};
 use blosc_oxide::{
-    Chunk, Codec, Compressor, Decompressor, Durability, Frame, FrameOptions, MemoryStorage, Options, Threads,
+    Chunk, Codec, Compressor, Decompressor, Frame, FrameOptions, Options, Threads,
+    storage::{Durability, MemoryStorage},
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

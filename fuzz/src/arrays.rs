@@ -1,9 +1,7 @@
 //! Edits of an array against a plain model of it.
 
 use crate::input::Input;
-use blosc_oxide::{
-    ArrayOptions, Codec, Fill, Frame, MemoryDirectory, MemoryStorage, NdArray, Options, Pick, Place, Threads,
-};
+use blosc_oxide::{ArrayOptions, Codec, Fill, Frame, NdArray, Options, AxisSelection, Location, Threads, storage::{MemoryDirectory, MemoryStorage}};
 
 const MOST_DIMS: usize = 4;
 const MOST_LENGTH: usize = 7;
@@ -109,9 +107,9 @@ pub fn edits(bytes: &[u8]) {
     let options = Options::new(2).with_codec(codec).with_threads(Threads::serial());
     let options = ArrayOptions::new(&model.lengths(), options).with_dtype("<u2").with_chunks(&chunks).with_blocks(&blocks);
     let place = match input.below(3) {
-        0 => Place::Memory,
-        1 => Place::storage(MemoryStorage::default()),
-        _ => Place::directory(MemoryDirectory::default()),
+        0 => Location::Memory,
+        1 => Location::storage(MemoryStorage::default()),
+        _ => Location::directory(MemoryDirectory::default()),
     };
     let array = NdArray::create(place, &options, &Fill::Zeros).expect("the options are legal");
     let mut trial = Trial { input, array, model };
@@ -151,30 +149,30 @@ impl Trial<'_> {
     }
 
     /// What is taken along each axis, each index once, and the positions of the items.
-    fn picks(&mut self) -> (Vec<Pick>, Vec<usize>) {
-        let mut picks = Vec::new();
+    fn selections(&mut self) -> (Vec<AxisSelection>, Vec<usize>) {
+        let mut selections = Vec::new();
         let mut positions = vec![0];
         for &length in &self.model.shape {
-            let (pick, indices) = pick(&mut self.input, length);
-            picks.push(pick);
+            let (selection, indices) = selection(&mut self.input, length);
+            selections.push(selection);
             positions = positions.iter().flat_map(|at| indices.iter().map(move |index| at * length + index)).collect();
         }
-        (picks, positions)
+        (selections, positions)
     }
 
     fn write(&mut self) {
-        let (picks, positions) = self.picks();
+        let (selections, positions) = self.selections();
         let data = self.input.data(2 * positions.len());
-        self.array.write(&picks, &data).expect("the picks are legal");
+        self.array.write(&selections, &data).expect("the selections are legal");
         for (position, item) in positions.into_iter().zip(data.chunks(2)) {
             self.model.items[position] = u16::from_le_bytes([item[0], item[1]]);
         }
     }
 
     fn read(&mut self) {
-        let (picks, positions) = self.picks();
+        let (selections, positions) = self.selections();
         let expected: Vec<u8> = positions.iter().flat_map(|&at| self.model.items[at].to_le_bytes()).collect();
-        assert_eq!(self.array.slice(&picks).expect("the picks are legal"), expected);
+        assert_eq!(self.array.slice(&selections).expect("the selections are legal"), expected);
     }
 
     fn resize(&mut self) {
@@ -223,7 +221,7 @@ impl Trial<'_> {
             axes.swap(at, self.input.below(at + 1));
         }
         let options = self.array.options().transposed(&axes).expect("the axes are legal");
-        self.array = self.array.transpose(Place::Memory, &axes, &options).expect("the axes are legal");
+        self.array = self.array.transpose(Location::Memory, &axes, &options).expect("the axes are legal");
         let shape: Vec<usize> = axes.iter().map(|&axis| self.model.shape[axis]).collect();
         self.model = Model::from_fn(shape, |place| {
             let mut own = vec![0; axes.len()];
@@ -240,21 +238,21 @@ impl Trial<'_> {
     }
 }
 
-fn pick(input: &mut Input<'_>, length: usize) -> (Pick, Vec<usize>) {
+fn selection(input: &mut Input<'_>, length: usize) -> (AxisSelection, Vec<usize>) {
     if length == 0 {
-        return (Pick::All, Vec::new());
+        return (AxisSelection::All, Vec::new());
     }
     let at = input.below(length);
     match input.below(5) {
-        0 => (Pick::All, (0..length).collect()),
-        1 => (Pick::At(at as u64), vec![at]),
+        0 => (AxisSelection::All, (0..length).collect()),
+        1 => (AxisSelection::Index(at as u64), vec![at]),
         2 => {
             let (end, step) = (at + input.below(length - at + 1), 1 + input.below(3));
-            (Pick::steps(at as u64, end as u64, step as i64), (at..end).step_by(step).collect())
+            (AxisSelection::slice(at as u64, end as u64, step as i64), (at..end).step_by(step).collect())
         }
         3 => {
             let step = 1 + input.below(3);
-            (Pick::steps(at as u64, None, -(step as i64)), (0..=at).rev().step_by(step).collect())
+            (AxisSelection::slice(at as u64, None, -(step as i64)), (0..=at).rev().step_by(step).collect())
         }
         _ => {
             let mask = input.byte();
@@ -262,7 +260,7 @@ fn pick(input: &mut Input<'_>, length: usize) -> (Pick, Vec<usize>) {
             if input.is_set() {
                 indices.reverse();
             }
-            (Pick::list(indices.iter().map(|&index| index as u64)), indices)
+            (AxisSelection::indices(indices.iter().map(|&index| index as u64)), indices)
         }
     }
 }

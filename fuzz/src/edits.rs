@@ -3,7 +3,7 @@
 use crate::content::Content;
 use crate::disk;
 use crate::input::Input;
-use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout, Result, Special};
+use blosc_oxide::{ErrorKind, Frame, FrameLayout, Result, Special, storage::Durability};
 use testkit::storage::{Disk, Fault, FaultKind};
 
 const CHUNK: usize = 60;

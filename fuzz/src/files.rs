@@ -3,10 +3,7 @@
 use crate::input::Input;
 use crate::{MOST, MOST_CHUNKS, check_error, frame_options, limits};
 use blosc_oxide::bloscpack::{self, Bloscpack, ReadOptions};
-use blosc_oxide::{
-    Directory, Frame, MemoryDirectory, MemoryStorage, NdArray, PackedSpecial, PackedSuperChunk, Pick, Result,
-    SuperChunk, Threads,
-};
+use blosc_oxide::{Frame, NdArray, AxisSelection, Result, SuperChunk, Threads, storage::{Directory, MemoryDirectory, MemoryStorage}, legacy::{PackedSpecial, PackedSuperChunk}};
 use std::io::{self, Seek, SeekFrom, Write};
 
 fn check<T>(result: Result<T>) -> Option<T> {
@@ -118,7 +115,7 @@ pub fn legacy(bytes: &[u8]) {
     if let Some(mut frame) = check(Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, frame_options())) {
         super_chunk(&frame);
         check(frame.verify());
-        check(frame.write_early(blosc_oxide::EarlyFrame::Beta5, Bounded(MOST)));
+        check(frame.write_early(blosc_oxide::legacy::EarlyFrame::Beta5, Bounded(MOST)));
     }
 }
 
@@ -132,10 +129,10 @@ pub fn array(bytes: &[u8]) {
 pub(crate) fn read_array(array: &NdArray) {
     let whole = check(array.to_vec());
     let shape = array.shape().to_vec();
-    let first: Vec<Pick> = shape.iter().map(|&length| Pick::from(0..length.min(3))).collect();
-    let last: Vec<Pick> = shape.iter().map(|&length| Pick::from(length.saturating_sub(1))).collect();
-    let backwards: Vec<Pick> =
-        shape.iter().map(|&length| Pick::steps(length.saturating_sub(1).min(20), None, -2)).collect();
+    let first: Vec<AxisSelection> = shape.iter().map(|&length| AxisSelection::from(0..length.min(3))).collect();
+    let last: Vec<AxisSelection> = shape.iter().map(|&length| AxisSelection::from(length.saturating_sub(1))).collect();
+    let backwards: Vec<AxisSelection> =
+        shape.iter().map(|&length| AxisSelection::slice(length.saturating_sub(1).min(20), None, -2)).collect();
     check(array.slice(&first));
     check(array.slice(&backwards));
     let item = check(array.slice(&last));

@@ -2,10 +2,7 @@
 
 use crate::codecs;
 use blosc_kernels::{blosclz, lz4};
-use blosc_oxide::{
-    ArrayOptions, Codec, Compressor, Filter, Format, Frame, MemoryStorage, NdArray, Options, PackedOptions,
-    PackedRelease, PackedSpecial, Place, Threads,
-};
+use blosc_oxide::{ArrayOptions, Codec, Compressor, Filter, Format, Frame, NdArray, Options, Location, Threads, storage::MemoryStorage, legacy::{PackedOptions, PackedRelease, PackedSpecial}};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -128,7 +125,7 @@ fn msgpack() -> Vec<Vec<u8>> {
         inputs.push([&[2, len][..], &header].concat());
     }
     let options = ArrayOptions::new(&[9, 11], Options::new(2)).with_chunks(&[4, 6]).with_blocks(&[3, 2]);
-    let array = NdArray::create(Place::Memory, &options, &blosc_oxide::Fill::Zeros).expect("the options are legal");
+    let array = NdArray::create(Location::Memory, &options, &blosc_oxide::Fill::Zeros).expect("the options are legal");
     let layer = array.super_chunk().metalayers().get("b2nd").expect("an array has one");
     inputs.push([&[3, 0], layer].concat());
     inputs

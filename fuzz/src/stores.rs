@@ -14,7 +14,7 @@ mod zip;
 use crate::python::msgpack::Value;
 use crate::python::{check_has_data, described_tensor, pickled_array};
 use crate::{check_error, frame_options, limits};
-use blosc_oxide::{Frame, MemoryStorage, NumpyArray, Result, SuperChunk};
+use blosc_oxide::{Frame, NpyHeader, Result, SuperChunk, storage::MemoryStorage};
 use std::path::{Component, Path};
 
 /// How much data the frame has whose members msgpack describes.
@@ -61,10 +61,10 @@ pub fn pickle(bytes: &[u8]) {
     check_described(&array);
 }
 
-fn check_described(array: &NumpyArray) {
+fn check_described(array: &NpyHeader) {
     let mut header = Vec::new();
     array.write_npy_header(&mut header).expect("memory does not fail");
-    let again = NumpyArray::read_npy_header(&mut header.as_slice()).expect("what was written can be read");
+    let again = NpyHeader::read_npy_header(&mut header.as_slice()).expect("what was written can be read");
     assert_eq!((again.dtype(), again.shape(), again.order()), (array.dtype(), array.shape(), array.order()));
 }
 

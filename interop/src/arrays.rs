@@ -1,8 +1,8 @@
 //! Arrays that both sides change in turn. Beside each is an .npy file with what it should hold.
 
 use blosc_oxide::{
-    ArrayOptions, Codec, Filter, FrameLayout, FrameOptions, ItemOrder, MemoryStorage, NdArray, NumpyArray, Options,
-    Pick, Place,
+    ArrayOptions, AxisSelection, Codec, Filter, FrameLayout, FrameOptions, ItemOrder, Location, NdArray, NpyHeader,
+    Options, storage::MemoryStorage,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,10 +56,10 @@ fn save(array: &NdArray, path: &Path) {
 
 fn load(path: &Path) -> Expected {
     let bytes = fs::read(npy(path)).expect("an .npy file beside the array");
-    let header = NumpyArray::read_npy_header(&mut &bytes[..]).expect("a good header");
+    let header = NpyHeader::read_npy_header(&mut &bytes[..]).expect("a good header");
     assert_eq!(header.order(), ItemOrder::C);
     let options = ArrayOptions::new(&[], Options::new(1));
-    let items = NdArray::from_npy(Place::Memory, &MemoryStorage::new(bytes), &options).expect("a good .npy file");
+    let items = NdArray::from_npy(Location::Memory, &MemoryStorage::new(bytes), &options).expect("a good .npy file");
     Expected { shape: header.shape().to_vec(), dtype: header.dtype(), items }
 }
 
@@ -151,7 +151,8 @@ fn change(array: &mut NdArray, chunks: &[u64], seed: usize) {
     array.delete(axis, 0..2).expect("room on the disk");
     let shape: Vec<u64> = array.shape().iter().map(|&length| (length + 2).min(length.div_ceil(2) + 9)).collect();
     array.resize(&shape).expect("room on the disk");
-    let picks: Vec<Pick> = shape.iter().map(|&length| (length / 4..length / 4 + length.div_ceil(3)).into()).collect();
-    let count = array.slice_shape(&picks).expect("picks inside").iter().product::<usize>();
-    array.write(&picks, &items(seed + 3, count as u64, typesize)).expect("room on the disk");
+    let selections: Vec<AxisSelection> =
+        shape.iter().map(|&length| (length / 4..length / 4 + length.div_ceil(3)).into()).collect();
+    let count = array.slice_shape(&selections).expect("selections inside").iter().product::<usize>();
+    array.write(&selections, &items(seed + 3, count as u64, typesize)).expect("room on the disk");
 }

@@ -1,7 +1,7 @@
 //! Bloscpack files for bloscpack 0.16.0 to read, and those that it wrote or appended to.
 
 use blosc_oxide::bloscpack::{self, AppendOptions, Bloscpack, BloscpackOptions, Checksum, MetadataOptions};
-use blosc_oxide::{Codec, Filter, MemoryStorage, Options};
+use blosc_oxide::{Codec, Filter, Options, storage::MemoryStorage};
 use std::fs;
 use std::path::Path;
 use testkit::formula::generate;

@@ -5,7 +5,7 @@ use super::{counts, seconds};
 use crate::data::{DataSet, real};
 use crate::peer::Peer;
 use crate::report::replace;
-use blosc_oxide::{Durability, Frame, FrameOptions};
+use blosc_oxide::{Frame, FrameOptions, storage::Durability};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

@@ -2,7 +2,7 @@
 //! that process had is what the operation took.
 
 use crate::data::formula;
-use blosc_oxide::{Codec, Compressor, Durability, Frame, FrameOptions, Options, Threads};
+use blosc_oxide::{Codec, Compressor, Frame, FrameOptions, Options, Threads, storage::Durability};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use super::Row;
 use crate::data::DataSet;
 use crate::measure::{Effort, Pair, compare};
 use crate::peer::{Cut, Params, Peer, PeerArray};
-use blosc_oxide::{ArrayOptions, Codec, Filter, NdArray, Options, Pick, Threads};
+use blosc_oxide::{ArrayOptions, AxisSelection, Codec, Filter, NdArray, Options, Threads};
 
 /// How many single items are read.
 const POINTS: usize = 1000;
@@ -151,10 +151,10 @@ fn create(peer: &Peer, effort: Effort, case: Case, arrays: &Arrays<'_>) -> Row {
 
 fn read_whole(effort: Effort, arrays: &Arrays<'_>) -> Row {
     let (mut ours, mut theirs) = (vec![1; arrays.data.len()], vec![2; arrays.data.len()]);
-    let picks = [Pick::All, Pick::All, Pick::All];
+    let selections = [AxisSelection::All, AxisSelection::All, AxisSelection::All];
     let pair = compare(
         effort,
-        || arrays.ours.slice_into(&picks, &mut ours).expect("a good array"),
+        || arrays.ours.slice_into(&selections, &mut ours).expect("a good array"),
         || arrays.theirs.read(&mut theirs),
     );
     assert!(ours == arrays.data && theirs == arrays.data);
@@ -164,15 +164,15 @@ fn read_whole(effort: Effort, arrays: &Arrays<'_>) -> Row {
 fn read_slice(effort: Effort, arrays: &Arrays<'_>, axis: usize) -> Row {
     let shape = arrays.cut.shape;
     let at = AT.min(shape[axis] - 1);
-    let mut picks = [Pick::All, Pick::All, Pick::All];
-    picks[axis] = (at..at + 1).into();
+    let mut selections = [AxisSelection::All, AxisSelection::All, AxisSelection::All];
+    selections[axis] = (at..at + 1).into();
     let (mut start, mut stop) = ([0; 3], shape);
     (start[axis], stop[axis]) = (at, at + 1);
     let nbytes = arrays.data.len() / usize::try_from(shape[axis]).expect("memory for it");
     let (mut ours, mut theirs) = (vec![1; nbytes], vec![2; nbytes]);
     let pair = compare(
         effort,
-        || arrays.ours.slice_into(&picks, &mut ours).expect("a good array"),
+        || arrays.ours.slice_into(&selections, &mut ours).expect("a good array"),
         || arrays.theirs.slice(start, stop, &mut theirs),
     );
     assert!(ours == theirs);
@@ -214,7 +214,7 @@ fn read_items(effort: Effort, arrays: &Arrays<'_>) -> Row {
         effort,
         || {
             for (place, item) in places().zip(ours.chunks_mut(arrays.typesize)) {
-                arrays.ours.slice_into(&place.map(Pick::At), item).expect("a good array");
+                arrays.ours.slice_into(&place.map(AxisSelection::Index), item).expect("a good array");
             }
         },
         || {
@@ -246,13 +246,16 @@ fn set_slice(effort: Effort, arrays: &mut Arrays<'_>) -> Row {
     let range = |length: u64| (length / 3, length / 3 + length / 8);
     let ranges = shape.map(range);
     let (start, stop) = (ranges.map(|range| range.0), ranges.map(|range| range.1));
-    let picks = ranges.map(|(start, stop)| Pick::from(start..stop));
+    let selections = ranges.map(|(start, stop)| AxisSelection::from(start..stop));
     let nbytes =
         ranges.iter().map(|(start, stop)| usize::try_from(stop - start).expect("memory for it")).product::<usize>()
             * arrays.typesize;
     let Arrays { ours, theirs, data, .. } = &mut *arrays;
     let data = &data[..nbytes];
-    let pair =
-        compare(effort, || ours.write(&picks, data).expect("a good array"), || theirs.set_slice(start, stop, data));
+    let pair = compare(
+        effort,
+        || ours.write(&selections, data).expect("a good array"),
+        || theirs.set_slice(start, stop, data),
+    );
     arrays.row("set slice", nbytes, pair)
 }

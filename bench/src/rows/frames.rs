@@ -7,7 +7,7 @@ use super::Row;
 use crate::data::DataSet;
 use crate::measure::{Effort, Pair, compare};
 use crate::peer::{Params, Peer};
-use blosc_oxide::{Codec, Compressor, Durability, Filter, Frame, FrameOptions, Options, SuperChunk, Threads};
+use blosc_oxide::{Codec, Compressor, Filter, Frame, FrameOptions, Options, SuperChunk, Threads, storage::Durability};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Arrays on the command line: shapes, types and slices.
 
 use crate::failure::{Failure, Outcome};
-use blosc_oxide::{ItemOrder, NdArray, NumpyArray, Pick};
+use blosc_oxide::{AxisSelection, ItemOrder, NdArray, NpyHeader};
 
 /// Lengths along the axes of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,14 +31,14 @@ pub(crate) fn default_dtype(typesize: usize) -> String {
 /// The description of an array. Where its type is none of NumPy's, or one of another size than its items, they are bytes
 /// without a meaning. A part of an array has the order of the array, unless it has one axis or none, where both are the
 /// same.
-pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result<NumpyArray> {
+pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result<NpyHeader> {
     let typesize = array.geometry().typesize();
     let is_whole = shape.len() == array.shape().len();
     let order = if is_whole || shape.len() > 1 { array.order() } else { ItemOrder::C };
-    let named = NumpyArray::new(array.dtype(), shape, order).ok();
+    let named = NpyHeader::new(array.dtype(), shape, order).ok();
     match named.filter(|named| named.itemsize() == typesize) {
         Some(named) => Ok(named),
-        None => NumpyArray::new(&format!("|V{typesize}"), shape, order),
+        None => NpyHeader::new(&format!("|V{typesize}"), shape, order),
     }
 }
 
@@ -65,9 +65,9 @@ fn wrong_dtype(dtype: &str, error: &dyn std::fmt::Display) -> Failure {
 
 /// The same bytes as items of another type. Where those have another size, the axis whose items are neighbours gets longer
 /// or shorter, as in NumPy: the last one, in Fortran order the first.
-pub(crate) fn seen_as(array: &NumpyArray, dtype: &str) -> Outcome<NumpyArray> {
+pub(crate) fn seen_as(array: &NpyHeader, dtype: &str) -> Outcome<NpyHeader> {
     let wrong = |error: &dyn std::fmt::Display| wrong_dtype(dtype, error);
-    let of_shape = |shape: Vec<u64>| NumpyArray::new(dtype, shape, array.order()).map_err(|error| wrong(&error));
+    let of_shape = |shape: Vec<u64>| NpyHeader::new(dtype, shape, array.order()).map_err(|error| wrong(&error));
     let (old, new) = (array.itemsize() as u64, of_shape(Vec::new())?.itemsize() as u64);
     let mut shape = array.shape().to_vec();
     if old != new {
@@ -87,8 +87,8 @@ pub(crate) fn described(
     shape: Option<Vec<u64>>,
     order: ItemOrder,
     nbytes: Option<u64>,
-) -> Outcome<NumpyArray> {
-    let of_shape = |shape: Vec<u64>| NumpyArray::new(dtype, shape, order).map_err(|error| wrong_dtype(dtype, &error));
+) -> Outcome<NpyHeader> {
+    let of_shape = |shape: Vec<u64>| NpyHeader::new(dtype, shape, order).map_err(|error| wrong_dtype(dtype, &error));
     if let Some(shape) = shape {
         return of_shape(shape);
     }
@@ -105,7 +105,7 @@ pub(crate) fn described(
 }
 
 /// Reads a slice such as `0:10,5,::2` for an array of this shape. Axes that are not named are taken whole.
-pub(crate) fn parse_slice(text: &str, shape: &[u64]) -> Outcome<Vec<Pick>> {
+pub(crate) fn parse_slice(text: &str, shape: &[u64]) -> Outcome<Vec<AxisSelection>> {
     let parts: Vec<&str> = if text.trim().is_empty() { Vec::new() } else { text.split(',').collect() };
     if parts.len() > shape.len() {
         return Err(Failure::usage(format!(
@@ -114,22 +114,22 @@ pub(crate) fn parse_slice(text: &str, shape: &[u64]) -> Outcome<Vec<Pick>> {
             shape.len()
         )));
     }
-    let picks = parts.iter().zip(shape).map(|(part, &length)| {
+    let selections = parts.iter().zip(shape).map(|(part, &length)| {
         parse_pick(part.trim(), length).ok_or_else(|| {
             Failure::usage(format!("--slice {text}: {part:?} is no part of an axis of {length}; write 5, 0:10 or ::2"))
         })
     });
-    let mut picks: Vec<Pick> = picks.collect::<Outcome<_>>()?;
-    picks.resize(shape.len(), Pick::All);
-    Ok(picks)
+    let mut selections: Vec<AxisSelection> = selections.collect::<Outcome<_>>()?;
+    selections.resize(shape.len(), AxisSelection::All);
+    Ok(selections)
 }
 
 /// One part of a slice, as Python reads it: a negative index counts from the end, and ends may lie outside.
-fn parse_pick(text: &str, length: u64) -> Option<Pick> {
+fn parse_pick(text: &str, length: u64) -> Option<AxisSelection> {
     let parts: Vec<&str> = text.split(':').map(str::trim).collect();
     if let [index] = parts[..] {
         let index = from_end(index.parse().ok()?, length);
-        return u64::try_from(index).ok().filter(|&index| index < length).map(Pick::At);
+        return u64::try_from(index).ok().filter(|&index| index < length).map(AxisSelection::Index);
     }
     let (start, end, step) = match parts[..] {
         [start, end] => (start, end, ""),
@@ -148,45 +148,45 @@ fn from_end(index: i128, length: u64) -> i128 {
     if index < 0 { index + i128::from(length) } else { index }
 }
 
-fn steps(start: Option<i128>, end: Option<i128>, step: i64, length: i128) -> Pick {
+fn steps(start: Option<i128>, end: Option<i128>, step: i64, length: i128) -> AxisSelection {
     let unsigned = |index: i128| u64::try_from(index).unwrap_or(0);
-    let nothing = Pick::steps(0, 0, 1);
+    let nothing = AxisSelection::slice(0, 0, 1);
     if step > 0 {
         let start = start.unwrap_or(0).clamp(0, length);
         let end = end.unwrap_or(length).clamp(start, length);
-        return if start == end { nothing } else { Pick::steps(unsigned(start), unsigned(end), step) };
+        return if start == end { nothing } else { AxisSelection::slice(unsigned(start), unsigned(end), step) };
     }
     let start = start.unwrap_or(length - 1).min(length - 1);
     let end = end.unwrap_or(-1).max(-1);
     if start <= end {
         return nothing;
     }
-    Pick::steps(unsigned(start), (end >= 0).then(|| unsigned(end)), step)
+    AxisSelection::slice(unsigned(start), (end >= 0).then(|| unsigned(end)), step)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{parse_lengths, parse_slice};
-    use blosc_oxide::Pick;
+    use blosc_oxide::AxisSelection;
 
     #[test]
     fn slices_are_read_as_python_does() {
         let cases = [
-            ("5", Pick::At(5)),
-            ("-1", Pick::At(9)),
-            ("0:10", Pick::steps(0, 10, 1)),
-            ("2:", Pick::steps(2, 10, 1)),
-            (":-3", Pick::steps(0, 7, 1)),
-            ("::2", Pick::steps(0, 10, 2)),
-            ("::-1", Pick::steps(9, None, -1)),
-            ("7:2:-2", Pick::steps(7, 2, -2)),
-            ("3:100", Pick::steps(3, 10, 1)),
-            ("8:2", Pick::steps(0, 0, 1)),
+            ("5", AxisSelection::Index(5)),
+            ("-1", AxisSelection::Index(9)),
+            ("0:10", AxisSelection::slice(0, 10, 1)),
+            ("2:", AxisSelection::slice(2, 10, 1)),
+            (":-3", AxisSelection::slice(0, 7, 1)),
+            ("::2", AxisSelection::slice(0, 10, 2)),
+            ("::-1", AxisSelection::slice(9, None, -1)),
+            ("7:2:-2", AxisSelection::slice(7, 2, -2)),
+            ("3:100", AxisSelection::slice(3, 10, 1)),
+            ("8:2", AxisSelection::slice(0, 0, 1)),
         ];
-        for (text, pick) in cases {
-            assert_eq!(parse_slice(text, &[10]).unwrap(), [pick], "{text}");
+        for (text, selection) in cases {
+            assert_eq!(parse_slice(text, &[10]).unwrap(), [selection], "{text}");
         }
-        assert_eq!(parse_slice("1", &[10, 20]).unwrap(), [Pick::At(1), Pick::All]);
+        assert_eq!(parse_slice("1", &[10, 20]).unwrap(), [AxisSelection::Index(1), AxisSelection::All]);
         for text in ["10", "x", "1:2:0", "1,2", "1:2:3:4"] {
             assert!(parse_slice(text, &[10]).is_err(), "{text}");
         }

@@ -2,7 +2,7 @@
 //! word: gzip and zstd read such files to their end, so that people make them.
 
 use blosc_oxide::bloscpack::{Bloscpack, ReadOptions};
-use blosc_oxide::{Container, Error, ErrorKind, ReadAt, Result};
+use blosc_oxide::{Container, Error, ErrorKind, Result, storage::ReadAt};
 
 /// The fixed part of the header of a frame, and where it has its lengths.
 const FIXED_LEN: u64 = 87;
@@ -39,7 +39,7 @@ pub(crate) fn check_bloscpack(bytes: &dyn ReadAt, options: ReadOptions) -> Resul
 
 fn check(bytes: &dyn ReadAt, end: u64, what: &str) -> Result<()> {
     let left = bytes.len()?.saturating_sub(end);
-    let is_another = match if left == 0 { None } else { Container::of(bytes, end)? } {
+    let is_another = match if left == 0 { None } else { Container::detect(bytes, end)? } {
         Some(Container::Bloscpack) => true,
         Some(Container::Frame) => lengths(bytes, end)?.is_some_and(|lengths| lengths.frame <= left),
         _ => false,

@@ -5,7 +5,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::progress::Progress;
 use crate::source::Opening;
 use crate::store;
-use blosc_oxide::{FileStorage, Frame};
+use blosc_oxide::{Frame, storage::FileStorage};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

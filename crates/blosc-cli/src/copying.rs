@@ -8,7 +8,7 @@ use crate::format::{ARRAY_LAYERS, FileFormat};
 use crate::sink;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::bloscpack::rewrite;
-use blosc_oxide::{Codec, FileStorage, Frame, FrameOptions, FrameVersion, Options, SuperChunk};
+use blosc_oxide::{Codec, Frame, FrameOptions, FrameVersion, Options, SuperChunk, storage::FileStorage};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;

@@ -6,8 +6,8 @@ use crate::failure::{At, Failure, Outcome};
 use crate::format::FileFormat;
 use crate::metadata::{BLP_NAME, Metadata};
 use crate::size;
-use blosc_oxide::bloscpack::{Checksum, NumpyArray, Version};
-use blosc_oxide::{Codec, Compressor, Filter, Format, Limits, MAX_NBYTES, Options, SplitMode, Threads};
+use blosc_oxide::bloscpack::{Checksum, NpyHeader, Version};
+use blosc_oxide::{Codec, Compressor, Filter, Format, Limits, Options, SplitMode, Threads, limits::MAX_NBYTES};
 use clap::{Args, ValueEnum};
 use std::fs;
 
@@ -160,7 +160,7 @@ pub(crate) struct Recipe {
     pub(crate) checksum: Option<Checksum>,
     pub(crate) has_xxh3: bool,
     pub(crate) version: Option<Version>,
-    pub(crate) array: Option<NumpyArray>,
+    pub(crate) array: Option<NpyHeader>,
     pub(crate) chunks: Option<Vec<u64>>,
     pub(crate) blocks: Option<Vec<u64>>,
     /// About how much data a chunk of an array has, if its shape is not given.
@@ -312,7 +312,7 @@ impl Encoding {
         )
     }
 
-    fn array(&self, metadata: &Metadata, hints: &Hints, nbytes: Option<u64>) -> Outcome<Option<NumpyArray>> {
+    fn array(&self, metadata: &Metadata, hints: &Hints, nbytes: Option<u64>) -> Outcome<Option<NpyHeader>> {
         let stored = metadata.array();
         let shape = self.shape.as_ref().map(|lengths| lengths.0.clone());
         if shape.is_none() && self.dtype.is_none() {
@@ -322,15 +322,15 @@ impl Encoding {
         if let (None, Some(dtype), Some(stored)) = (&shape, &self.dtype, &stored) {
             return array::seen_as(stored, dtype).map(Some);
         }
-        let dtype = self.dtype.clone().or_else(|| stored.as_ref().map(NumpyArray::dtype));
+        let dtype = self.dtype.clone().or_else(|| stored.as_ref().map(NpyHeader::dtype));
         let dtype = dtype.unwrap_or_else(|| array::default_dtype(typesize));
         // The same bytes in another shape: whichever axis varied fastest still does.
-        let order = stored.as_ref().map(NumpyArray::order).unwrap_or_default();
+        let order = stored.as_ref().map(NpyHeader::order).unwrap_or_default();
         array::described(&dtype, shape, order, nbytes).map(Some)
     }
 
     /// Whether the array that is described is as long as the data.
-    fn check_length(&self, array: Option<&NumpyArray>, nbytes: Option<u64>) -> Outcome {
+    fn check_length(&self, array: Option<&NpyHeader>, nbytes: Option<u64>) -> Outcome {
         let (Some(array), Some(nbytes)) = (array, nbytes) else { return Ok(()) };
         if array.nbytes() == nbytes {
             return Ok(());
@@ -345,10 +345,10 @@ impl Encoding {
         })
     }
 
-    fn typesize(&self, array: Option<&NumpyArray>, hints: &Hints, sample: &[u8]) -> usize {
+    fn typesize(&self, array: Option<&NpyHeader>, hints: &Hints, sample: &[u8]) -> usize {
         let asked = self.typesize.map(|size| size as usize);
         asked
-            .or_else(|| array.map(NumpyArray::itemsize))
+            .or_else(|| array.map(NpyHeader::itemsize))
             .or(hints.typesize)
             .unwrap_or_else(|| best_typesize(sample))
             .max(1)

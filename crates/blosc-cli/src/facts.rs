@@ -7,10 +7,13 @@ use crate::format::{self, FileFormat};
 use crate::json::Json;
 use crate::metadata;
 use crate::source::{ChunkFile, Source};
-use blosc_oxide::bloscpack::{Checksum, ItemOrder, NumpyArray};
+use blosc_oxide::bloscpack::{Checksum, ItemOrder, NpyHeader};
 use blosc_oxide::{
-    BitshuffleRule, Bloscpack, Codec, EarlyFrame, Error, ErrorKind, Filter, Frame, FrameLayout, FrameVersion, Header,
-    NdArray, PackedSpecial, PackedSuperChunk, Pipeline, ReadAt, Result, Special, SplitMode, SuperChunk,
+    BitshuffleRule, Codec, Error, ErrorKind, Filter, Frame, FrameLayout, FrameVersion, Header, NdArray, Pipeline,
+    Result, Special, SplitMode, SuperChunk,
+    bloscpack::Bloscpack,
+    legacy::{EarlyFrame, PackedSpecial, PackedSuperChunk},
+    storage::ReadAt,
 };
 
 /// How many chunks have each special value.
@@ -280,7 +283,7 @@ impl Facts {
         self
     }
 
-    pub(crate) fn take_numpy(&mut self, array: &NumpyArray) {
+    pub(crate) fn take_numpy(&mut self, array: &NpyHeader) {
         self.shape = Some(array.shape().to_vec());
         self.dtype = Some(array.dtype());
         self.order = Some(order_name(array.order()));

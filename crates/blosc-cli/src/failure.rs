@@ -79,7 +79,7 @@ impl Failure {
 
     /// The same with what can be done about a damaged file, if it is one of those that can be mended.
     pub(crate) fn or_repair(self, path: &Path) -> Self {
-        let is_frame = matches!(Container::at(path), Ok(Some(Container::Frame | Container::SparseFrame)));
+        let is_frame = matches!(Container::detect_path(path), Ok(Some(Container::Frame | Container::SparseFrame)));
         match self {
             Self::Damaged(message) if is_frame => {
                 Self::Damaged(format!("{message}; `blosc repair` saves what is left"))

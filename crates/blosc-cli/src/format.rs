@@ -1,7 +1,11 @@
 //! The formats that files can have.
 
 use crate::failure::{At, Outcome};
-use blosc_oxide::{Container, EarlyFrame, Error, FileStorage, Frame, FrameLayout, FrameVersion, Header, ReadAt};
+use blosc_oxide::{
+    Container, Error, Frame, FrameLayout, FrameVersion, Header,
+    legacy::EarlyFrame,
+    storage::{FileStorage, ReadAt},
+};
 use clap::ValueEnum;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -99,7 +103,7 @@ pub(crate) fn has_blosc_content(path: &Path) -> Outcome<bool> {
 
 /// The same for bytes that are called `name`.
 pub(crate) fn is_blosc_bytes(bytes: &dyn ReadAt, name: &Path) -> blosc_oxide::Result<bool> {
-    Ok(match Container::of(bytes, 0)? {
+    Ok(match Container::detect(bytes, 0)? {
         Some(Container::Chunk) => is_one_chunk(bytes)? || FileFormat::of_path(name).is_some(),
         found => found.is_some(),
     })

@@ -3,7 +3,10 @@
 use crate::encoding::SAMPLE;
 use crate::failure::{At, Outcome};
 use crate::output::Output;
-use blosc_oxide::{ErrorKind, FileStorage, NumpyArray, ReadAt};
+use blosc_oxide::{
+    ErrorKind, NpyHeader,
+    storage::{FileStorage, ReadAt},
+};
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
@@ -81,7 +84,7 @@ pub(crate) struct PlainFile {
     pub(crate) data: Data,
     pub(crate) sample: Vec<u8>,
     pub(crate) nbytes: Option<u64>,
-    pub(crate) array: Option<NumpyArray>,
+    pub(crate) array: Option<NpyHeader>,
 }
 
 impl PlainFile {
@@ -99,7 +102,7 @@ impl PlainFile {
         let mut array = None;
         let mut offset = 0;
         let mut reader: Box<dyn Read + Send> = if looks_for_arrays && start == NPY_MAGIC {
-            let header = NumpyArray::read_npy_header(&mut start.chain(&mut file)).in_data(&place)?;
+            let header = NpyHeader::read_npy_header(&mut start.chain(&mut file)).in_data(&place)?;
             if let Some(nbytes) = nbytes {
                 offset = file.stream_position().at(&place)?;
                 check_npy(&header, nbytes.saturating_sub(offset)).in_data(&place)?;
@@ -119,7 +122,7 @@ impl PlainFile {
 }
 
 /// Refuses an .npy file that has fewer or more bytes behind its header than that announces.
-fn check_npy(header: &NumpyArray, behind: u64) -> blosc_oxide::Result<()> {
+fn check_npy(header: &NpyHeader, behind: u64) -> blosc_oxide::Result<()> {
     match behind.cmp(&header.nbytes()) {
         Ordering::Less => Err(cut_off(header.nbytes(), behind)),
         Ordering::Equal => Ok(()),

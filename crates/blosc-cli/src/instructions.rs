@@ -14,7 +14,7 @@ pub(crate) fn force() -> Outcome<()> {
         return Ok(());
     }
     let name = name.to_string_lossy();
-    blosc_oxide::force_instruction_set(&name).map_err(|error| Failure::usage(format!("{VARIABLE}: {error}")))
+    blosc_oxide::isa::force(&name).map_err(|error| Failure::usage(format!("{VARIABLE}: {error}")))
 }
 
 /// Whether `--version` comes with a wish for more.
@@ -27,8 +27,8 @@ pub(crate) fn print() -> ExitCode {
     if let Err(failure) = force() {
         return failure.report();
     }
-    let there_are: Vec<&str> = blosc_oxide::instruction_sets().collect();
-    let used = blosc_oxide::instruction_set();
+    let there_are: Vec<&str> = blosc_oxide::isa::available().collect();
+    let used = blosc_oxide::isa::current();
     match writeln!(io::stdout(), "instruction set {used} of {}", there_are.join(", ")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(cause) => Failure::from(cause).report(),

@@ -4,7 +4,7 @@ use crate::array;
 use crate::format::{self, FileFormat};
 use crate::python::{TENSOR_LAYER, described_tensor};
 use crate::source::Source;
-use blosc_oxide::{Frame, Limits, NdArray, NumpyArray, PackedSpecial, SuperChunk};
+use blosc_oxide::{Frame, Limits, NdArray, NpyHeader, SuperChunk, legacy::PackedSpecial};
 
 /// The metalayer that holds what is metadata in a Bloscpack file: a JSON text, often the description of an array.
 pub(crate) const JSON_LAYER: &str = "bloscpack";
@@ -31,12 +31,12 @@ pub(crate) struct Metadata {
     /// A JSON text: the metadata of Bloscpack.
     pub(crate) json: Option<String>,
     /// The array that the layer of python-blosc2 describes, as long as that is among the others.
-    tensor: Option<NumpyArray>,
+    tensor: Option<NpyHeader>,
 }
 
 impl Metadata {
     /// The metadata of an array's description alone.
-    pub(crate) fn of_array(array: &NumpyArray) -> Self {
+    pub(crate) fn of_array(array: &NpyHeader) -> Self {
         Self { json: Some(array.to_json()), ..Self::default() }
     }
 
@@ -91,7 +91,7 @@ impl Metadata {
     }
 
     /// Takes another description in place of one that is there; a JSON text that says something else stays.
-    pub(crate) fn redescribe(&mut self, array: &NumpyArray) {
+    pub(crate) fn redescribe(&mut self, array: &NpyHeader) {
         if self.json.is_none() || self.array().is_some() {
             self.json = Some(array.to_json());
         }
@@ -115,8 +115,8 @@ impl Metadata {
     }
 
     /// The array that the metadata describes.
-    pub(crate) fn array(&self) -> Option<NumpyArray> {
-        let described = self.json.as_deref().and_then(|json| NumpyArray::from_json(json).ok().flatten());
+    pub(crate) fn array(&self) -> Option<NpyHeader> {
+        let described = self.json.as_deref().and_then(|json| NpyHeader::from_json(json).ok().flatten());
         described.or_else(|| self.tensor.clone())
     }
 
@@ -137,7 +137,7 @@ impl Metadata {
         for layers in [&mut self.vllayers, &mut self.layers] {
             let Some(place) = layers.iter().position(|(other, _)| other == name) else { continue };
             if let Ok(text) = std::str::from_utf8(&layers[place].1)
-                && NumpyArray::from_json(text).is_ok()
+                && NpyHeader::from_json(text).is_ok()
             {
                 self.json = Some(text.to_owned());
                 layers.remove(place);
@@ -154,7 +154,7 @@ fn set(layers: &mut Layers, name: &str, content: Vec<u8>) {
 }
 
 /// The array that a file says it holds, if it is no array itself.
-pub(crate) fn described_array(source: &Source) -> blosc_oxide::Result<Option<NumpyArray>> {
+pub(crate) fn described_array(source: &Source) -> blosc_oxide::Result<Option<NpyHeader>> {
     match source {
         Source::Frame(frame) => described_in_frame(frame),
         other => Ok(Metadata::of(other)?.array()),
@@ -162,7 +162,7 @@ pub(crate) fn described_array(source: &Source) -> blosc_oxide::Result<Option<Num
 }
 
 /// The same for a frame. Nothing but the description is decompressed, and nothing that is too long for one.
-pub(crate) fn described_in_frame(frame: &Frame) -> blosc_oxide::Result<Option<NumpyArray>> {
+pub(crate) fn described_in_frame(frame: &Frame) -> blosc_oxide::Result<Option<NpyHeader>> {
     let layers = frame.vlmetalayers();
     let short = |name: &str| match layers.nbytes(name) {
         Ok(Some(nbytes)) if nbytes <= MAX_DESCRIPTION => layers.get(name).ok().flatten(),
@@ -171,7 +171,7 @@ pub(crate) fn described_in_frame(frame: &Frame) -> blosc_oxide::Result<Option<Nu
     let variable = short(JSON_LAYER);
     let texts = [frame.metalayers().get(JSON_LAYER), variable.as_deref()];
     let described =
-        texts.into_iter().flatten().find_map(|text| NumpyArray::from_json(std::str::from_utf8(text).ok()?).ok());
+        texts.into_iter().flatten().find_map(|text| NpyHeader::from_json(std::str::from_utf8(text).ok()?).ok());
     match described.flatten() {
         Some(array) => Ok(Some(array)),
         None => short(TENSOR_LAYER).map(|layer| described_tensor(&layer, &Limits::new())).transpose(),

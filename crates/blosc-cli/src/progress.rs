@@ -8,7 +8,7 @@ use crate::size;
 use crate::source::{Opening, Source};
 use crate::store;
 use crate::terminal;
-use blosc_oxide::{Directory, DirectoryReader, FileDirectory, ReadAt, Storage, WriteRight};
+use blosc_oxide::storage::{Directory, DirectoryReader, FileDirectory, ReadAt, Storage, WriteRight};
 use std::fs::Metadata;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -281,7 +281,10 @@ impl<W: Write> Write for Counted<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blosc_oxide::{Frame, FrameOptions, MemoryDirectory, MemoryStorage, Options, Threads};
+    use blosc_oxide::{
+        Frame, FrameOptions, Options, Threads,
+        storage::{MemoryDirectory, MemoryStorage},
+    };
 
     const NBYTES: u64 = 400_000;
 

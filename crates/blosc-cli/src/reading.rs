@@ -4,7 +4,7 @@ use crate::facts::Examined;
 use crate::python;
 use crate::source::{ChunkFile, Source};
 use crate::store;
-use blosc_oxide::{Decompressor, NdArray, NumpyArray, Result};
+use blosc_oxide::{Decompressor, NdArray, NpyHeader, Result};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
@@ -86,7 +86,7 @@ impl From<Examined> for Plain {
 }
 
 /// The array whose pickle the data of a chunk is, and its items; `None` if it is none.
-pub(crate) fn unpickled(source: &Source) -> Result<Option<(NumpyArray, Vec<u8>)>> {
+pub(crate) fn unpickled(source: &Source) -> Result<Option<(NpyHeader, Vec<u8>)>> {
     let Source::Chunk(chunk) = source else { return Ok(None) };
     // Most data is told from a pickle by its first and last byte.
     let end = chunk.header.nbytes() as u64;

@@ -7,10 +7,13 @@ use crate::format::FileFormat;
 use crate::input::Data;
 use crate::metadata::{JSON_LAYER, Metadata, USER_LAYER};
 use crate::output::Output;
-use blosc_oxide::bloscpack::{BloscpackOptions, BloscpackWriter, NumpyArray};
+use blosc_oxide::bloscpack::{BloscpackOptions, BloscpackWriter, NpyHeader};
 use blosc_oxide::{
-    ArrayOptions, Compressor, Durability, EarlyFrame, ErrorKind, FileStorage, Frame, FrameLayout, FrameOptions,
-    Geometry, ItemOrder, MAX_NBYTES, NdArray, PackedOptions, PackedSpecial, PackedWriter, ReadAt, Result, SuperChunk,
+    ArrayOptions, Compressor, ErrorKind, Frame, FrameLayout, FrameOptions, Geometry, ItemOrder, NdArray, Result,
+    SuperChunk,
+    legacy::{EarlyFrame, PackedOptions, PackedSpecial, PackedWriter},
+    limits::MAX_NBYTES,
+    storage::{Durability, FileStorage, ReadAt},
 };
 use std::cmp::Ordering;
 use std::fs::File;
@@ -91,7 +94,7 @@ pub(crate) fn add_vllayers(sc: &mut SuperChunk, metadata: &Metadata, has_json: b
 
 /// How an array of this shape is made.
 pub(crate) fn array_options(recipe: &Recipe, shape: &[u64], frame: FrameOptions) -> ArrayOptions {
-    let order = recipe.array.as_ref().map(NumpyArray::order).unwrap_or_default();
+    let order = recipe.array.as_ref().map(NpyHeader::order).unwrap_or_default();
     let mut options = ArrayOptions::new(shape, recipe.options.clone()).with_frame(frame).with_order(order);
     if let Some(chunks) = &recipe.chunks {
         options = options.with_chunks(chunks);
@@ -126,7 +129,7 @@ fn write_array(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
 }
 
 /// Chunks are put together from what comes out of a stream.
-fn stream_array(mut data: Stream, array: &NumpyArray, options: &ArrayOptions, path: &Path) -> Outcome<NdArray> {
+fn stream_array(mut data: Stream, array: &NpyHeader, options: &ArrayOptions, path: &Path) -> Outcome<NdArray> {
     let mut header = Vec::new();
     array.write_npy_header(&mut header)?;
     let made = NdArray::from_npy_stream(path, Cursor::new(header).chain(&mut data), options);
@@ -150,7 +153,7 @@ fn row_of_chunks(geometry: &Geometry, order: ItemOrder) -> u64 {
     }
 }
 
-fn check_length(array: &NumpyArray, nbytes: u64) -> Outcome {
+fn check_length(array: &NpyHeader, nbytes: u64) -> Outcome {
     match nbytes.cmp(&array.nbytes()) {
         Ordering::Less => Err(wrong_length(array, "fewer")),
         Ordering::Equal => Ok(()),
@@ -158,12 +161,12 @@ fn check_length(array: &NumpyArray, nbytes: u64) -> Outcome {
     }
 }
 
-fn wrong_length(array: &NumpyArray, how: &str) -> Failure {
+fn wrong_length(array: &NpyHeader, how: &str) -> Failure {
     Failure::usage(format!("an array of {} bytes is described, there are {how}", array.nbytes()))
 }
 
 /// The array as it was described; else all items in one row.
-fn described_array(recipe: &Recipe) -> Outcome<NumpyArray> {
+fn described_array(recipe: &Recipe) -> Outcome<NpyHeader> {
     if let Some(array) = &recipe.array {
         return Ok(array.clone());
     }
@@ -256,7 +259,7 @@ impl Recipe {
     /// The metadata of a Bloscpack file: an array's description, or any other JSON text.
     fn blp_metadata(&self) -> Option<String> {
         let has_place = self.version.is_none_or(|version| version.number() == 3);
-        let array = self.array.as_ref().map(NumpyArray::to_json);
+        let array = self.array.as_ref().map(NpyHeader::to_json);
         self.metadata.json.clone().or(array).filter(|_| has_place)
     }
 

@@ -9,8 +9,10 @@ use crate::python;
 use crate::store::{self, Store};
 use blosc_oxide::bloscpack::ReadOptions;
 use blosc_oxide::{
-    BitshuffleRule, Bloscpack, Chunk, Container, Directory, Error, ErrorKind, FileDirectory, Frame, FrameOptions,
-    Header, Limits, NdArray, Options, PackedSuperChunk, ReadAt, Threads,
+    BitshuffleRule, Chunk, Container, Error, ErrorKind, Frame, FrameOptions, Header, Limits, NdArray, Options, Threads,
+    bloscpack::Bloscpack,
+    legacy::PackedSuperChunk,
+    storage::{Directory, FileDirectory, ReadAt},
 };
 use std::path::Path;
 
@@ -97,7 +99,7 @@ impl Opening {
 
     /// Opens what `bytes` hold; `place` is what messages call it.
     pub(crate) fn open_bytes(&self, bytes: Bytes, place: &str) -> Outcome<Source> {
-        let container = Container::of(&*bytes, self.offset).in_data(place)?;
+        let container = Container::detect(&*bytes, self.offset).in_data(place)?;
         let Some(container) = container else { return Err(self.unknown(&*bytes, place)) };
         self.open_as(container, bytes).in_data(place)
     }
@@ -196,7 +198,7 @@ fn read_head(bytes: &dyn ReadAt, offset: u64) -> blosc_oxide::Result<Vec<u8>> {
 
 /// The same frame, with every chunk compared with its checksum before it is taken for good.
 fn checked(mut frame: Frame) -> blosc_oxide::Result<Frame> {
-    frame.check_when_read()?;
+    frame.verify_when_read()?;
     Ok(frame)
 }
 

@@ -163,7 +163,7 @@ fn what_takes_too_much_memory_is_neither_called_damaged_nor_repaired() {
 /// A frame of chunks of different sizes, with the header of one of them damaged, contiguous or sparse.
 #[test]
 fn one_damaged_header_is_named_and_all_else_is_read() {
-    use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Options};
+    use blosc_oxide::{Frame, FrameLayout, FrameOptions, Options, storage::Durability};
     let scratch = Scratch::new();
     let buffers: Vec<Vec<u8>> = (1..=5).map(|size| ramp(size * 100)).collect();
     for (name, layout) in [("data.b2frame", FrameLayout::Contiguous), ("data.sframe", FrameLayout::Sparse)] {

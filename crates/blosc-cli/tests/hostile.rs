@@ -4,8 +4,8 @@
 mod common;
 
 use blosc_oxide::{
-    ArrayOptions, Chunk, Durability, Fill, Frame, FrameLayout, FrameOptions, Limits, NdArray, Options, Special,
-    fill_chunk, special_chunk,
+    ArrayOptions, Chunk, Fill, Frame, FrameLayout, FrameOptions, Limits, NdArray, Options, Special, fill_chunk,
+    special_chunk, storage::Durability,
 };
 use common::{BLOSC, Scratch};
 use std::fs;

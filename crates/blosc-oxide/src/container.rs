@@ -30,30 +30,30 @@ pub enum Container {
 const HEAD_LEN: u64 = 128;
 
 impl Container {
-    /// Which container starts at `offset` of `source`; `None` if it is none that is known.
+    /// Which container starts at `offset` of `source`; `None` if the format is not recognised.
     ///
     /// ```
     /// use blosc_oxide::{Container, Options, compress};
     /// let chunk = compress(b"some data", &Options::new(1))?;
-    /// assert_eq!(Container::of(&chunk[..], 0)?, Some(Container::Chunk));
-    /// assert_eq!(Container::of(&b"some data"[..], 0)?, None);
+    /// assert_eq!(Container::detect(&chunk[..], 0)?, Some(Container::Chunk));
+    /// assert_eq!(Container::detect(&b"some data"[..], 0)?, None);
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
     /// # Errors
     /// `Io` if it cannot be read.
-    pub fn of(source: &(impl ReadAt + ?Sized), offset: u64) -> Result<Option<Self>> {
+    pub fn detect(source: &(impl ReadAt + ?Sized), offset: u64) -> Result<Option<Self>> {
         let len = source.len()?.saturating_sub(offset);
         let mut head = vec![0; usize::try_from(len.min(HEAD_LEN)).unwrap_or_default()];
         source.read_at(offset, &mut head)?;
-        Ok(Self::starting_with(&head, len))
+        Ok(Self::detect_bytes(&head, len))
     }
 
-    /// Which container the file or directory at `path` is; `None` if it is none that is known.
+    /// Which container the file or directory at `path` is; `None` if the format is not recognised.
     ///
     /// # Errors
     /// `Io` if it cannot be read.
-    pub fn at(path: impl AsRef<Path>) -> Result<Option<Self>> {
+    pub fn detect_path(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let path = path.as_ref();
         if std::fs::metadata(path)?.is_dir() {
             return match std::fs::metadata(path.join(frame::INDEX_NAME)) {
@@ -62,13 +62,13 @@ impl Container {
                 Err(error) => Err(error.into()),
             };
         }
-        Self::of(&FileStorage::open(path)?, 0)
+        Self::detect(&FileStorage::open(path)?, 0)
     }
 
     /// Which container bytes are that start with `head` and are `len` in all. 128 bytes are enough; with fewer, a
     /// stream that has just begun may not yet be recognised.
     #[must_use]
-    pub fn starting_with(head: &[u8], len: u64) -> Option<Self> {
+    pub fn detect_bytes(head: &[u8], len: u64) -> Option<Self> {
         if frame::is_frame(head) {
             return Some(Self::Frame);
         }

@@ -1,21 +1,21 @@
-//! Which instruction set the kernels run on.
+//! The instruction set that the kernels run on: told, and forced by name.
 
 use crate::error::{Result, error};
 use blosc_kernels::isa::Isa;
 
 /// The instruction set that filters, copies and our own codecs run on: the best of this processor, or the one that was
-/// [forced](force_instruction_set). One of `scalar`, `sse2`, `avx2`, `avx512` and `neon`.
+/// [forced](force). One of `scalar`, `sse2`, `avx2`, `avx512` and `neon`.
 #[must_use]
-pub fn instruction_set() -> &'static str {
+pub fn current() -> &'static str {
     Isa::best().name()
 }
 
 /// The instruction sets of this processor that kernels are written for, the slowest first.
-pub fn instruction_sets() -> impl Iterator<Item = &'static str> {
+pub fn available() -> impl Iterator<Item = &'static str> {
     Isa::available().map(Isa::name)
 }
 
-/// Makes the whole process use this instruction set, one of [`instruction_sets`], for all that is done from now on.
+/// Makes the whole process use this instruction set, one of [`available`], for all that is done from now on.
 ///
 /// For whoever looks for a fault that one processor shows and another does not, and for benchmarks. Results are the same on every
 /// instruction set, and so this is the one setting that does not belong to a value. `scalar` is portable Rust. zstd, the checksums
@@ -25,15 +25,15 @@ pub fn instruction_sets() -> impl Iterator<Item = &'static str> {
 /// `InvalidArgument` if there is no instruction set of this name, or the processor does not have it; nothing has changed then.
 ///
 /// ```
-/// blosc_oxide::force_instruction_set("scalar")?;
-/// assert_eq!(blosc_oxide::instruction_set(), "scalar");
-/// assert!(blosc_oxide::force_instruction_set("mmx").is_err());
+/// blosc_oxide::isa::force("scalar")?;
+/// assert_eq!(blosc_oxide::isa::current(), "scalar");
+/// assert!(blosc_oxide::isa::force("mmx").is_err());
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
-pub fn force_instruction_set(name: &str) -> Result<()> {
+pub fn force(name: &str) -> Result<()> {
     if Isa::from_name(name).is_some_and(Isa::choose) {
         return Ok(());
     }
-    let there_are: Vec<&str> = instruction_sets().collect();
+    let there_are: Vec<&str> = available().collect();
     Err(error!(InvalidArgument, "instruction set {name:?}: this processor has {}", there_are.join(", ")))
 }

@@ -19,7 +19,7 @@
 //!   memory.
 //! * [`Chunk`] looks into a chunk: sizes, codec, filters, parts of the data.
 //! * [`Options`] lists everything that can be chosen, with ranges and defaults.
-//! * [`Plugins`] adds codecs and filters of one's own.
+//! * [`plugin`] adds codecs and filters of one's own.
 //! * `bloscpack` is for `.blp` files, with the feature of that name.
 //!
 //! # More examples
@@ -79,43 +79,41 @@ mod error;
 mod exec;
 mod filter;
 mod frame;
-mod isa;
+pub mod isa;
 mod item;
-mod legacy;
-mod limits;
+pub mod legacy;
+pub mod limits;
 mod numpy;
 mod schunk;
-mod storage;
+pub mod storage;
 
-pub use array::{ArrayChunk, ArrayOptions, Fill, Geometry, MAX_DIMS, NdArray, Ordered, Pick, Place};
-#[cfg(feature = "bloscpack")]
-pub use bloscpack::{Bloscpack, BloscpackOptions, BloscpackWriter};
+/// Codecs and filters of one's own, for [`Options::with_plugins`] and [`Decompressor::with_plugins`].
+pub mod plugin {
+    pub use crate::chunk::Plugins;
+    pub use crate::codec::{CodecContext, CodecPlugin};
+    pub use crate::filter::{FilterContext, FilterPlugin};
+}
+
+/// Saving what can be saved of a damaged frame. Start with [`Repair`](crate::repair::Repair).
+pub mod repair {
+    pub use crate::frame::{LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy};
+}
+
+pub use array::{ArrayChunk, ArrayOptions, AxisSelection, Fill, Geometry, Location, NdArray, OrderedView};
 pub use chunk::{
-    BlockInfo, Chunk, Compressor, Decompressor, Format, Header, LazyChunk, MAX_BLOCKSIZE, MAX_NBYTES, Options, Plugins,
-    Special, SplitMode, fill_chunk, special_chunk,
+    BlockInfo, Chunk, Compressor, Decompressor, Format, Header, LazyChunk, Options, Special, SplitMode, fill_chunk,
+    special_chunk,
 };
-pub use codec::{Codec, CodecContext, CodecPlugin};
+pub use codec::Codec;
 pub use container::Container;
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
-pub use filter::{BitshuffleRule, Filter, FilterContext, FilterPlugin, MAX_FILTERS, Pipeline};
-pub use frame::{
-    Damage, EarlyFrame, Frame, FrameLayout, FrameOptions, FrameVersion, LooseChunk, Repair, RepairReport,
-    RepairUnknown, RepairedBy, Verification,
-};
-pub use isa::{force_instruction_set, instruction_set, instruction_sets};
+pub use filter::{BitshuffleRule, Filter, Pipeline};
+pub use frame::{Damage, Frame, FrameLayout, FrameOptions, FrameVersion, Verification};
 pub use item::{Item, ItemType};
-pub use legacy::{
-    PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,
-    PackedWriter,
-};
 pub use limits::Limits;
-pub use numpy::{ItemOrder, NumpyArray};
-pub use schunk::{ChunkRun, MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, SuperChunk, VlMetalayers};
-pub use storage::{
-    Directory, DirectoryReader, Durability, FileDirectory, FileStorage, MemoryDirectory, MemoryStorage, ReadAt,
-    Storage, WriteRight,
-};
+pub use numpy::{ItemOrder, NpyHeader};
+pub use schunk::{ChunkRun, Metalayers, SuperChunk, VlMetalayers};
 
 /// Compresses `data` into a chunk.
 ///
@@ -161,7 +159,7 @@ pub fn decompress_items<T: Item>(chunk: &[u8]) -> Result<Vec<T>> {
 
 /// For the caller's own data: whatever [`compress`] has taken comes back.
 fn trusting() -> Decompressor {
-    Decompressor::new().with_limits(Limits::new().with_max_allocation(MAX_NBYTES))
+    Decompressor::new().with_limits(Limits::new().with_max_allocation(limits::MAX_NBYTES))
 }
 
 /// The examples of the README, which must work as well.

@@ -1,6 +1,19 @@
-//! Ceilings on what a declared size may make us allocate.
+//! What the formats allow at most, and ceilings on what a declared size may make us allocate.
 
 use crate::error::{Result, bail};
+
+/// The most bytes that one Blosc2 chunk can hold.
+pub const MAX_NBYTES: usize = i32::MAX as usize - 32;
+/// The longest block of a chunk.
+pub const MAX_BLOCKSIZE: usize = 536_866_816;
+/// The most filters a chunk can have.
+pub const MAX_FILTERS: usize = 6;
+/// The most metalayers a super-chunk can have.
+pub const MAX_METALAYERS: usize = 16;
+/// The most variable-length metalayers a super-chunk can have.
+pub const MAX_VLMETALAYERS: usize = 8192;
+/// The most dimensions an array can have.
+pub const MAX_DIMS: usize = 16;
 
 /// What decoding may use at the most, whatever the input declares.
 ///

@@ -2,8 +2,8 @@
 //! chunks only.
 
 use blosc_oxide::{
-    ArrayOptions, Codec, Compressor, Decompressor, Fill, Filter, Format, FrameOptions, Header, MemoryStorage, NdArray,
-    Options, Place, Threads,
+    ArrayOptions, Codec, Compressor, Decompressor, Fill, Filter, Format, FrameOptions, Header, Location, NdArray,
+    Options, Threads, storage::MemoryStorage,
 };
 use testkit::alloc::CountingAllocator;
 use testkit::formula::generate;
@@ -109,7 +109,7 @@ fn growing_along_the_first_axis_costs_the_new_chunks_only() {
     let frame = FrameOptions::new(Options::new(1)).with_checksums(false);
     let options = ArrayOptions::new(&[300_000, 4], Options::new(1).with_threads(Threads::serial()));
     let options = options.with_chunks(&[1, 4]).with_blocks(&[1, 4]).with_frame(frame);
-    for place in [Place::Memory, Place::storage(MemoryStorage::default())] {
+    for place in [Location::Memory, Location::storage(MemoryStorage::default())] {
         let mut array = NdArray::create(place, &options, &Fill::Zeros).unwrap();
         // The first time lists get room to grow.
         array.append(0, &[1; 4]).unwrap();

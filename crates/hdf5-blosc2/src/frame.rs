@@ -1,6 +1,8 @@
 //! Frames of one chunk, in memory.
 
-use blosc_oxide::{ArrayOptions, Frame, FrameOptions, MemoryStorage, NdArray, Options, Pick, Place, Result};
+use blosc_oxide::{
+    ArrayOptions, AxisSelection, Frame, FrameOptions, Location, NdArray, Options, Result, storage::MemoryStorage,
+};
 use hdf5_filter::Buffer;
 
 /// The metalayers that make an array of a frame.
@@ -18,7 +20,7 @@ pub(crate) fn of_array(shape: &[u64], typesize: usize, options: Options, data: &
         .with_chunks(shape)
         .with_dtype(format!("|V{typesize}"))
         .with_frame(FrameOptions::new(options).with_checksums(false));
-    NdArray::create_with_data(Place::storage(MemoryStorage::default()), &options, data)?.to_bytes()
+    NdArray::create_with_data(Location::storage(MemoryStorage::default()), &options, data)?.to_bytes()
 }
 
 /// The data of a frame.
@@ -41,6 +43,6 @@ fn array_data(array: &NdArray) -> hdf5_filter::Result<Buffer> {
     let geometry = array.geometry();
     let nbytes = usize::try_from(geometry.nitems()).ok().and_then(|nitems| nitems.checked_mul(geometry.typesize()));
     let mut data = Buffer::zeros(nbytes.ok_or("the array is larger than memory")?)?;
-    array.slice_into(&vec![Pick::All; geometry.ndim()], &mut data).map_err(|error| error.to_string())?;
+    array.slice_into(&vec![AxisSelection::All; geometry.ndim()], &mut data).map_err(|error| error.to_string())?;
     Ok(data)
 }

@@ -5,7 +5,7 @@ use crate::codecs;
 use crate::environment;
 use crate::idle::Idle;
 use blosc_oxide::{
-    Codec, Compressor, ErrorKind, Filter, Format, MAX_BLOCKSIZE, Options, Pipeline, Result, SplitMode, Threads,
+    Codec, Compressor, ErrorKind, Filter, Format, Options, Pipeline, Result, SplitMode, Threads, limits::MAX_BLOCKSIZE,
 };
 
 /// A typesize that a header has no room for counts as 1.

@@ -3,7 +3,7 @@
 use super::case::{CHUNK, Case};
 use super::formula::{pattern, ramp};
 use super::notes;
-use blosc_oxide::{Codec, Durability, Filter, Frame, FrameLayout, FrameOptions, Options, Special, Threads};
+use blosc_oxide::{Codec, Filter, Frame, FrameLayout, FrameOptions, Options, Special, Threads, storage::Durability};
 use std::fs;
 use std::path::PathBuf;
 use testkit::serde_json::Value;

@@ -3,7 +3,7 @@
 use super::case::{CHUNK, Case};
 use super::formula::{bytes_of, ramp, to_hex};
 use super::notes;
-use blosc_oxide::{Durability, Frame, FrameOptions, Options, Result, SuperChunk, Threads};
+use blosc_oxide::{Frame, FrameOptions, Options, Result, SuperChunk, Threads, storage::Durability};
 use std::fs;
 use std::path::Path;
 use testkit::serde_json::{self, Map, Value};

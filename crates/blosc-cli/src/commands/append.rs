@@ -11,7 +11,7 @@ use crate::progress::{Progress, Task};
 use crate::source::{Opening, Source};
 use crate::store;
 use blosc_oxide::bloscpack::{AppendOptions, append_to_file};
-use blosc_oxide::{FileStorage, ItemOrder, NdArray, NumpyArray, PackedWriter};
+use blosc_oxide::{ItemOrder, NdArray, NpyHeader, legacy::PackedWriter, storage::FileStorage};
 use clap::Args;
 use std::io::{Cursor, Read};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ impl Append {
         .at(place)
     }
 
-    fn append_to_frame(&self, data: PlainFile, described: Option<&NumpyArray>, global: &Global) -> Outcome {
+    fn append_to_frame(&self, data: PlainFile, described: Option<&NpyHeader>, global: &Global) -> Outcome {
         if let (Some(layers), Some(described)) = (&data.array, described) {
             check_layers(layers, &described.dtype(), described.shape())?;
             check_order(layers, described)?;
@@ -104,7 +104,7 @@ impl Append {
         if let Some(described) = &data.array {
             check_layers(described, array.dtype(), array.shape())?;
         }
-        let order = data.array.as_ref().map_or_else(|| array.order(), NumpyArray::order);
+        let order = data.array.as_ref().map_or_else(|| array.order(), NpyHeader::order);
         let file = data.data.into_file().at(input::shown(&self.data))?;
         let appended = array.append_from(0, &file, order).and_then(|()| array.commit());
         if appended.is_err() {
@@ -150,7 +150,7 @@ fn append_chunks(writer: &mut PackedWriter<FileStorage>, data: &mut impl Read, s
 
 /// The array that a file says it holds, if it is a frame that can say that it holds more. Where it could not, more data would
 /// make it wrong.
-fn described(source: &Source) -> Outcome<Option<NumpyArray>> {
+fn described(source: &Source) -> Outcome<Option<NpyHeader>> {
     let metadata = Metadata::of(source)?.described()?;
     let Some(array) = metadata.array() else { return Ok(None) };
     match source {
@@ -169,9 +169,9 @@ fn described(source: &Source) -> Outcome<Option<NumpyArray>> {
 }
 
 /// The array with as many layers as `nbytes` are.
-fn grown(array: &NumpyArray, nbytes: u64) -> Outcome<NumpyArray> {
+fn grown(array: &NpyHeader, nbytes: u64) -> Outcome<NpyHeader> {
     let layer = array.shape().get(1..).unwrap_or_default();
-    let of_layers = |count| NumpyArray::new(&array.dtype(), [&[count], layer].concat(), ItemOrder::C);
+    let of_layers = |count| NpyHeader::new(&array.dtype(), [&[count], layer].concat(), ItemOrder::C);
     let layer_nbytes = of_layers(1)?.nbytes();
     if array.shape().is_empty() || layer_nbytes == 0 || !nbytes.is_multiple_of(layer_nbytes) {
         return Err(Failure::usage(format!(
@@ -182,7 +182,7 @@ fn grown(array: &NumpyArray, nbytes: u64) -> Outcome<NumpyArray> {
 }
 
 /// Whether layers come in the order of the array, unless they have only one.
-fn check_order(layers: &NumpyArray, array: &NumpyArray) -> Outcome {
+fn check_order(layers: &NpyHeader, array: &NpyHeader) -> Outcome {
     match layers.order() == array.order() || layers.shape().len() < 2 {
         true => Ok(()),
         false => Err(Failure::usage("the items are in Fortran order, those of the frame are not; convert it to b2nd")),
@@ -190,7 +190,7 @@ fn check_order(layers: &NumpyArray, array: &NumpyArray) -> Outcome {
 }
 
 /// Whether what an .npy file describes is layers of the array, or one.
-fn check_layers(described: &NumpyArray, dtype: &str, shape: &[u64]) -> Outcome {
+fn check_layers(described: &NpyHeader, dtype: &str, shape: &[u64]) -> Outcome {
     if described.dtype() != dtype {
         let (given, there) = (described.dtype(), dtype);
         return Err(Failure::usage(format!("items of type {given} are given, the array has {there}")));

@@ -14,7 +14,7 @@ use crate::progress::open_shown;
 use crate::reading::{Plain, unpickled};
 use crate::source::{Opening, Source};
 use crate::store::{self, Store};
-use blosc_oxide::{Container, ErrorKind, NumpyArray};
+use blosc_oxide::{Container, ErrorKind, NpyHeader};
 use clap::Args;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ impl Convert {
 
     /// Whether INPUT is a store that is no frame by itself.
     fn is_whole_store(&self) -> Outcome<bool> {
-        let is_single = Container::at(&self.input).at_path(&self.input)?.is_some();
+        let is_single = Container::detect_path(&self.input).at_path(&self.input)?.is_some();
         Ok(!is_single && store::is_store(&self.input)?)
     }
 
@@ -160,7 +160,7 @@ impl Convert {
 
 /// The array that a chunk holds as a pickle, for all formats but those that are a chunk again. A pickle of something else
 /// is data like any other, but no array.
-fn pickled(source: &Source, format: FileFormat) -> blosc_oxide::Result<Option<(NumpyArray, Vec<u8>)>> {
+fn pickled(source: &Source, format: FileFormat) -> blosc_oxide::Result<Option<(NpyHeader, Vec<u8>)>> {
     if format.is_chunk() {
         return Ok(None);
     }

@@ -15,7 +15,7 @@ use crate::source::{Opening, Source};
 use crate::store::{self, Store, Unpacked};
 use crate::tree::{Fate, Plan, Tree};
 use blosc_oxide::bloscpack::{ReadOptions, unpack};
-use blosc_oxide::{Container, ErrorKind, ItemOrder, NumpyArray};
+use blosc_oxide::{Container, ErrorKind, ItemOrder, NpyHeader};
 use clap::Args;
 use std::fmt;
 use std::fs::File;
@@ -222,7 +222,7 @@ impl Decompress {
         let mut head = Vec::new();
         Read::by_ref(&mut stdin).take(128).read_to_end(&mut head).at(place)?;
         let mut all = Cursor::new(head.clone()).chain(stdin);
-        if Container::starting_with(&head, u64::MAX) == Some(Container::Bloscpack) {
+        if Container::detect_bytes(&head, u64::MAX) == Some(Container::Bloscpack) {
             let options = ReadOptions::new().with_limits(global.limits()).with_threads(global.threads());
             let unpacked = into_target(target, None, global, |out| Ok(unpack(&mut all, out, &options).map(|_| ())?));
             return unpacked.in_data(place);
@@ -289,22 +289,22 @@ impl Decompress {
         let Ok(array) = source.into_array()? else {
             return Err(Failure::usage("--slice is for arrays, and this is none; --bytes takes a part of any data"));
         };
-        let picks = array::parse_slice(text, array.shape())?;
-        let shape: Vec<u64> = array.slice_shape(&picks)?.into_iter().map(|length| length as u64).collect();
+        let selections = array::parse_slice(text, array.shape())?;
+        let shape: Vec<u64> = array.slice_shape(&selections)?.into_iter().map(|length| length as u64).collect();
         let described = array::description(&array, &shape)?;
         let is_npy = self.is_npy(target.path);
         into_target(target, Some(described.nbytes()), global, |out| {
             if is_npy {
                 described.write_npy_header(&mut &mut *out)?;
             }
-            Ok(array.in_order(described.order()).slice_to(&picks, out)?)
+            Ok(array.in_order(described.order()).slice_to(&selections, out)?)
         })
     }
 }
 
 /// What is known about the items before the file becomes its data.
 struct Described {
-    array: Option<NumpyArray>,
+    array: Option<NpyHeader>,
     typesize: usize,
 }
 
@@ -343,7 +343,7 @@ fn or_as_it_is(error: blosc_oxide::Error) -> blosc_oxide::Error {
 
 impl Described {
     /// The array that the data is: as described, or all items in one row.
-    fn with_plain(self, plain: &Plain, nbytes: u64) -> Outcome<NumpyArray> {
+    fn with_plain(self, plain: &Plain, nbytes: u64) -> Outcome<NpyHeader> {
         if let Plain::Array(array) = plain {
             return Ok(array::description(array, array.shape())?);
         }

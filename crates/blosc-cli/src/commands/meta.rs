@@ -9,7 +9,7 @@ use crate::output;
 use crate::source::{Opening, Source};
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::replace_metadata;
-use blosc_oxide::{FileStorage, Frame};
+use blosc_oxide::{Frame, storage::FileStorage};
 use clap::{Args, Subcommand};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

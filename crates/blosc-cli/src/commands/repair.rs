@@ -11,7 +11,10 @@ use crate::source::Opening;
 use crate::store;
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::{Recovery, recover};
-use blosc_oxide::{Container, Durability, FileDirectory, FileStorage, Frame, FrameLayout, NdArray};
+use blosc_oxide::{
+    Container, Frame, FrameLayout, NdArray,
+    storage::{Durability, FileDirectory, FileStorage},
+};
 use clap::Args;
 use std::fs::File;
 use std::io::{self, Write};
@@ -35,7 +38,7 @@ impl Repair {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let place = self.file.display();
         self.file.symlink_metadata().at(&place)?;
-        match Container::at(&self.file).at_path(&self.file)? {
+        match Container::detect_path(&self.file).at_path(&self.file)? {
             Some(Container::Bloscpack) => self.finish_bloscpack(global).at(&place),
             Some(Container::Packed | Container::Chunk) => {
                 Err(Failure::usage(format!("{place}: only frames, arrays and Bloscpack files can be mended")))

@@ -42,7 +42,7 @@ impl Tune {
             output::check_free(html, self.writing)?;
         }
         let typesize = self.typesize.map(|size| size as usize);
-        let room = self.sample.clamp(1 << 10, blosc_oxide::MAX_NBYTES);
+        let room = self.sample.clamp(1 << 10, blosc_oxide::limits::MAX_NBYTES);
         let sample = Sample::of(&self.input, typesize, room, global)?;
         let mut trial = Trial::new(&sample.bytes, sample.typesize, global.threads());
         let shows = global.shows_progress() && terminal::stderr_is_terminal();

@@ -11,7 +11,7 @@ use crate::source::{Opening, Source};
 use crate::store;
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::Offsets;
-use blosc_oxide::{Bloscpack, Error, ErrorKind, PackedSuperChunk, ReadAt, Verification};
+use blosc_oxide::{Error, ErrorKind, Verification, bloscpack::Bloscpack, legacy::PackedSuperChunk, storage::ReadAt};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};

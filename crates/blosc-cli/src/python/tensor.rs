@@ -7,21 +7,21 @@
 )]
 
 use super::msgpack::Value;
-use blosc_oxide::{Error, ErrorKind, ItemOrder, Limits, NumpyArray, Result};
+use blosc_oxide::{Error, ErrorKind, ItemOrder, Limits, NpyHeader, Result};
 
 /// The variable-length metalayer of the description.
 pub(crate) const TENSOR_LAYER: &str = "__pack_tensor__";
 
 /// The array that the content of the metalayer describes: what made it, its shape, and its type as NumPy describes it.
 /// The items are in C order: python-blosc2 takes no others.
-pub(crate) fn described_tensor(layer: &[u8], limits: &Limits) -> Result<NumpyArray> {
+pub(crate) fn described_tensor(layer: &[u8], limits: &Limits) -> Result<NpyHeader> {
     from_layer(layer, limits).map_err(|error| {
         let message = format!("metalayer {TENSOR_LAYER}: {error}");
         Error::new(error.kind(), message)
     })
 }
 
-fn from_layer(layer: &[u8], limits: &Limits) -> Result<NumpyArray> {
+fn from_layer(layer: &[u8], limits: &Limits) -> Result<NpyHeader> {
     let value = Value::parse(layer, limits)?;
     let Some([_, shape, dtype]) = value.as_tuple().or_else(|| members(&value)) else {
         return Err(corrupt("a kind, a shape and a type are needed"));
@@ -31,7 +31,7 @@ fn from_layer(layer: &[u8], limits: &Limits) -> Result<NumpyArray> {
     let shape = shape.ok_or_else(|| corrupt("the shape is no list of lengths"))?;
     let mut text = String::new();
     write_type(&mut text, dtype)?;
-    NumpyArray::new(&text, shape, ItemOrder::C)
+    NpyHeader::new(&text, shape, ItemOrder::C)
 }
 
 /// The members of a list that is not marked as a tuple.

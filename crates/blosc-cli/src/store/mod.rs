@@ -13,7 +13,10 @@ use crate::failure::{At, Failure, Outcome};
 use crate::format;
 use crate::input::{self, Bytes};
 use crate::source::{Opening, Source};
-use blosc_oxide::{Container, Error, ErrorKind, FileStorage, Frame, Limits, MemoryStorage, ReadAt};
+use blosc_oxide::{
+    Container, Error, ErrorKind, Frame, Limits,
+    storage::{FileStorage, MemoryStorage, ReadAt},
+};
 use embed::Embedded;
 use std::collections::HashSet;
 use std::fs;
@@ -154,7 +157,7 @@ fn is_plain_file(path: &Path) -> Outcome<bool> {
 
 /// Whether there is a frame at `path` of which something is true. One that is damaged is for others to tell.
 fn frame_is(path: &Path, is_so: impl FnOnce(&Frame) -> bool) -> Outcome<bool> {
-    if !matches!(Container::at(path).at_path(path)?, Some(Container::Frame)) {
+    if !matches!(Container::detect_path(path).at_path(path)?, Some(Container::Frame)) {
         return Ok(false);
     }
     match Frame::open(path) {

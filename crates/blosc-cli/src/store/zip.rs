@@ -10,7 +10,7 @@
 )]
 
 use super::names;
-use blosc_oxide::{Error, ErrorKind, Limits, ReadAt, Result};
+use blosc_oxide::{Error, ErrorKind, Limits, Result, storage::ReadAt};
 use std::fmt::Display;
 
 const LOCAL: &[u8; 4] = b"PK\x03\x04";

@@ -8,7 +8,7 @@ use crate::input::{self, PlainFile};
 use crate::reading::Plain;
 use crate::source::Opening;
 use crate::store;
-use blosc_oxide::{Container, ReadAt};
+use blosc_oxide::{Container, storage::ReadAt};
 use std::io::Read;
 use std::path::Path;
 
@@ -65,7 +65,7 @@ impl Sample {
     fn of_plain(path: &Path, room: usize) -> Outcome<Self> {
         let place = input::shown(path);
         let mut file = PlainFile::open(path, true)?;
-        let typesize = file.array.as_ref().map_or(0, blosc_oxide::NumpyArray::itemsize);
+        let typesize = file.array.as_ref().map_or(0, blosc_oxide::NpyHeader::itemsize);
         let mut bytes = Vec::new();
         match (&file.data.file, file.nbytes) {
             (Some(storage), Some(total)) if total > room as u64 => {
@@ -84,7 +84,7 @@ impl Sample {
 }
 
 fn is_blosc(path: &Path) -> bool {
-    !input::is_stream(path) && (matches!(Container::at(path), Ok(Some(_))) || store::split(path).is_some())
+    !input::is_stream(path) && (matches!(Container::detect_path(path), Ok(Some(_))) || store::split(path).is_some())
 }
 
 /// Where the pieces of a sample start, and how long each is: all of the data if it is short enough.

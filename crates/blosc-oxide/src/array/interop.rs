@@ -1,9 +1,9 @@
 //! To and from the arrays of the crate `ndarray`.
 
+use super::location::Location;
 use super::nd_array::NdArray;
 use super::options::ArrayOptions;
-use super::place::Place;
-use super::select::axis::Pick;
+use super::select::axis::AxisSelection;
 use crate::error::{Result, error};
 use crate::item::Item;
 use ::ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
@@ -13,20 +13,20 @@ impl NdArray {
     /// typesize and type of `options` do not count.
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Pick, Place};
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection, Location};
     /// let original = ndarray::array![[1_i32, 2, 3], [4, 5, 6]];
     /// let options = ArrayOptions::new(&[], Options::new(1));
-    /// let array = NdArray::from_ndarray(Place::Memory, &options, &original.t())?;
+    /// let array = NdArray::from_ndarray(Location::Memory, &options, &original.t())?;
     /// assert_eq!(array.shape(), [3, 2]);
     /// assert_eq!(array.to_ndarray::<i32>()?, original.t().into_dyn());
-    /// assert_eq!(array.slice_to_ndarray::<i32>(&[Pick::At(2), Pick::All])?, ndarray::array![3, 6].into_dyn());
+    /// assert_eq!(array.slice_to_ndarray::<i32>(&[AxisSelection::Index(2), AxisSelection::All])?, ndarray::array![3, 6].into_dyn());
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`create`](Self::create).
     pub fn from_ndarray<T: Item, S: Data<Elem = T>, D: Dimension>(
-        place: impl Into<Place>,
+        place: impl Into<Location>,
         options: &ArrayOptions,
         array: &ArrayBase<S, D>,
     ) -> Result<Self> {
@@ -43,16 +43,16 @@ impl NdArray {
     /// # Errors
     /// As [`slice_items`](Self::slice_items).
     pub fn to_ndarray<T: Item>(&self) -> Result<ArrayD<T>> {
-        self.slice_to_ndarray(&vec![Pick::All; self.shape().len()])
+        self.slice_to_ndarray(&vec![AxisSelection::All; self.shape().len()])
     }
 
-    /// What `picks` take as an array of the crate `ndarray`; axes of a single index are gone.
+    /// What `selections` select as an array of the crate `ndarray`; axes of a single index are gone.
     ///
     /// # Errors
     /// As [`slice_items`](Self::slice_items).
-    pub fn slice_to_ndarray<T: Item>(&self, picks: &[Pick]) -> Result<ArrayD<T>> {
-        let shape = self.slice_shape(picks)?;
-        let items = self.slice_items(picks)?;
+    pub fn slice_to_ndarray<T: Item>(&self, selections: &[AxisSelection]) -> Result<ArrayD<T>> {
+        let shape = self.slice_shape(selections)?;
+        let items = self.slice_items(selections)?;
         ArrayD::from_shape_vec(IxDyn(&shape), items).map_err(|problem| error!(InvalidArgument, "ndarray: {problem}"))
     }
 }

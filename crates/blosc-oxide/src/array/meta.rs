@@ -6,9 +6,10 @@
     clippy::cast_possible_truncation
 )]
 
-use crate::array::geometry::{Geometry, MAX_DIMS};
+use crate::array::geometry::Geometry;
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::error::{Result, bail, error};
+use crate::limits::MAX_DIMS;
 use crate::numpy::ItemOrder;
 use crate::schunk::Metalayers;
 

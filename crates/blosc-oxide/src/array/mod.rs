@@ -5,11 +5,11 @@ mod geometry;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod items;
+mod location;
 mod meta;
 mod nd_array;
 mod npy;
 mod options;
-mod place;
 mod points;
 mod read;
 mod select;
@@ -17,9 +17,9 @@ mod verify;
 mod write;
 
 pub use chunks::ArrayChunk;
-pub use geometry::{Geometry, MAX_DIMS};
+pub use geometry::Geometry;
+pub use location::Location;
 pub use nd_array::NdArray;
 pub use options::{ArrayOptions, Fill};
-pub use place::Place;
-pub use read::parts::Ordered;
-pub use select::axis::Pick;
+pub use read::parts::OrderedView;
+pub use select::axis::AxisSelection;

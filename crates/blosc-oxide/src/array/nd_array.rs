@@ -2,9 +2,9 @@
 
 use super::geometry::cells::Cells;
 use super::geometry::copy::{Plain, c_strides, put_into_blocks, size};
+use super::location::Location;
 use super::meta::{self, Meta};
 use super::options::{ArrayOptions, Fill};
-use super::place::Place;
 use super::write::encode::{Encoder, Fill as FillChunk, Filled};
 use crate::array::geometry::Geometry;
 use crate::chunk::{Special, fill_chunk};
@@ -23,10 +23,10 @@ use std::sync::{Arc, Mutex};
 /// those of one commit. Dropping an array commits, but for a panic; [`rollback`](Self::rollback) gives changes up.
 ///
 /// ```
-/// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, Pick};
+/// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, AxisSelection};
 /// let mut array = NdArray::new(&ArrayOptions::new(&[100, 200], Options::new(4)).with_dtype("<i4"), &Fill::Zeros)?;
-/// array.write(&[Pick::from(7), (10..13).into()], &[1_i32, 2, 3].map(i32::to_le_bytes).concat())?;
-/// assert_eq!(array.slice(&[Pick::from(7), Pick::from(11)])?, 2_i32.to_le_bytes());
+/// array.write(&[AxisSelection::from(7), (10..13).into()], &[1_i32, 2, 3].map(i32::to_le_bytes).concat())?;
+/// assert_eq!(array.slice(&[AxisSelection::from(7), AxisSelection::from(11)])?, 2_i32.to_le_bytes());
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 pub struct NdArray {
@@ -45,22 +45,22 @@ impl NdArray {
     /// # Errors
     /// `InvalidArgument` if the options contradict each other.
     pub fn new(options: &ArrayOptions, fill: &Fill) -> Result<Self> {
-        Self::create(Place::Memory, options, fill)
+        Self::create(Location::Memory, options, fill)
     }
 
     /// Makes an array in memory that holds `data`, all of its items in C order.
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Pick};
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection};
     /// let array = NdArray::from_data(&ArrayOptions::new(&[2, 3], Options::new(1)), b"abcdef")?;
-    /// assert_eq!(array.slice(&[Pick::All, Pick::At(1)])?, b"be");
+    /// assert_eq!(array.slice(&[AxisSelection::All, AxisSelection::Index(1)])?, b"be");
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`new`](Self::new); `InvalidArgument` if `data` has another length than the shape asks for.
     pub fn from_data(options: &ArrayOptions, data: &[u8]) -> Result<Self> {
-        Self::create_with_data(Place::Memory, options, data)
+        Self::create_with_data(Location::Memory, options, data)
     }
 
     /// Makes an array somewhere, usually at a path, where there must be nothing yet. It is there with all of its items or
@@ -68,7 +68,7 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`Frame::create`].
-    pub fn create(place: impl Into<Place>, options: &ArrayOptions, fill: &Fill) -> Result<Self> {
+    pub fn create(place: impl Into<Location>, options: &ArrayOptions, fill: &Fill) -> Result<Self> {
         Self::build(place.into(), options, &[], |array| array.fill(fill))
     }
 
@@ -76,13 +76,13 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`from_data`](Self::from_data) and [`create`](Self::create).
-    pub fn create_with_data(place: impl Into<Place>, options: &ArrayOptions, data: &[u8]) -> Result<Self> {
+    pub fn create_with_data(place: impl Into<Location>, options: &ArrayOptions, data: &[u8]) -> Result<Self> {
         Self::build(place.into(), options, &[], |array| array.fill_with_data(data))
     }
 
     /// Makes an array that is there when it has been filled, or not at all. It has these metalayers besides its own.
     pub(super) fn build(
-        place: Place,
+        place: Location,
         options: &ArrayOptions,
         metalayers: &[(&str, &[u8])],
         fill: impl FnOnce(&mut Self) -> Result<()>,
@@ -94,16 +94,16 @@ impl NdArray {
             frame = frame.with_metalayer(*name, *content);
         }
         let (creation, sc) = match place {
-            Place::Memory => {
+            Location::Memory => {
                 let mut sc = SuperChunk::new(chunks)?;
                 for (name, content) in frame.metalayers() {
                     sc.metalayers_mut().add(name, content)?;
                 }
                 (None, sc)
             }
-            Place::Path(path) => some(Creation::at_path(&path, frame)?),
-            Place::Storage(storage) => some(Creation::in_storage(storage, frame)?),
-            Place::Directory(directory) => some(Creation::in_directory(directory, frame)?),
+            Location::Path(path) => some(Creation::at_path(&path, frame)?),
+            Location::Storage(storage) => some(Creation::in_storage(storage, frame)?),
+            Location::Directory(directory) => some(Creation::in_directory(directory, frame)?),
         };
         let mut array = Self::with(sc, geometry, options.dtype().to_owned());
         let (chunksize, blocksize) = (array.geometry.chunk_nbytes(), array.geometry.block_nbytes().max(1));
@@ -245,9 +245,9 @@ impl NdArray {
     /// Commits, and returns the contiguous frame that the array is kept in as bytes.
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, MemoryStorage, NdArray, Options, Place};
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Location, storage::MemoryStorage};
     /// let options = ArrayOptions::new(&[2, 3], Options::new(1));
-    /// let mut array = NdArray::create_with_data(Place::storage(MemoryStorage::default()), &options, b"abcdef")?;
+    /// let mut array = NdArray::create_with_data(Location::storage(MemoryStorage::default()), &options, b"abcdef")?;
     /// assert_eq!(NdArray::from_bytes(array.to_bytes()?)?.to_vec()?, b"abcdef");
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```

@@ -1,16 +1,16 @@
 //! .npy files made from arrays, and arrays from .npy files, without ever having all of it in memory.
 
 use super::geometry::copy::{Plain, c_strides, put_into_blocks, size};
+use super::location::Location;
 use super::nd_array::NdArray;
 use super::options::{ArrayOptions, Fill};
-use super::place::Place;
 use super::read::parts::PART_NBYTES;
 use super::read::regions::{Axis, Budget, Regions, in_order};
-use super::select::axis::Pick;
+use super::select::axis::AxisSelection;
 use super::select::plan::advance;
 use super::write::encode::Filled;
 use crate::error::{Result, bail, error};
-use crate::numpy::{ItemOrder, NumpyArray};
+use crate::numpy::{ItemOrder, NpyHeader};
 use crate::storage::{ReadAt, read_exact};
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -28,21 +28,21 @@ impl NdArray {
     /// thread.
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, ItemOrder, MemoryStorage, NdArray, NumpyArray, Options, Pick, Place};
+    /// use blosc_oxide::{ArrayOptions, ItemOrder, NdArray, NpyHeader, Options, AxisSelection, Location, storage::MemoryStorage};
     /// let mut npy = Vec::new();
-    /// NumpyArray::new("<u2", [2, 2], ItemOrder::Fortran)?.write_npy_header(&mut npy)?;
+    /// NpyHeader::new("<u2", [2, 2], ItemOrder::Fortran)?.write_npy_header(&mut npy)?;
     /// npy.extend([1, 0, 3, 0, 2, 0, 4, 0]);
     /// let options = ArrayOptions::new(&[], Options::new(1));
-    /// let array = NdArray::from_npy(Place::Memory, &MemoryStorage::new(npy), &options)?;
+    /// let array = NdArray::from_npy(Location::Memory, &MemoryStorage::new(npy), &options)?;
     /// assert_eq!((array.shape(), array.dtype()), (&[2, 2][..], "<u2"));
     /// assert_eq!(array.to_vec()?, [1, 0, 2, 0, 3, 0, 4, 0]);
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`NumpyArray::read_npy_header`] and [`create`](Self::create); `Truncated` if the file is shorter than its shape
+    /// As [`NpyHeader::read_npy_header`] and [`create`](Self::create); `Truncated` if the file is shorter than its shape
     /// says.
-    pub fn from_npy(place: impl Into<Place>, file: &impl ReadAt, options: &ArrayOptions) -> Result<Self> {
+    pub fn from_npy(place: impl Into<Location>, file: &impl ReadAt, options: &ArrayOptions) -> Result<Self> {
         let (header, start) = read_header(file)?;
         Self::from_file(place.into(), file, start, &header, options)
     }
@@ -52,19 +52,19 @@ impl NdArray {
     /// # Errors
     /// As [`from_npy`](Self::from_npy).
     pub fn from_plain(
-        place: impl Into<Place>,
+        place: impl Into<Location>,
         file: &impl ReadAt,
-        described: &NumpyArray,
+        described: &NpyHeader,
         options: &ArrayOptions,
     ) -> Result<Self> {
         Self::from_file(place.into(), file, 0, described, options)
     }
 
     fn from_file(
-        place: Place,
+        place: Location,
         file: &impl ReadAt,
         start: u64,
-        header: &NumpyArray,
+        header: &NpyHeader,
         options: &ArrayOptions,
     ) -> Result<Self> {
         if file.len()?.saturating_sub(start) < header.nbytes() {
@@ -94,8 +94,8 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`from_npy`](Self::from_npy).
-    pub fn from_npy_stream(place: impl Into<Place>, mut npy: impl Read, options: &ArrayOptions) -> Result<Self> {
-        let header = NumpyArray::read_npy_header(&mut npy)?;
+    pub fn from_npy_stream(place: impl Into<Location>, mut npy: impl Read, options: &ArrayOptions) -> Result<Self> {
+        let header = NpyHeader::read_npy_header(&mut npy)?;
         let options = described_by(&header, options)?;
         Self::build(place.into(), &options, &[], |array| {
             array.fill(&Fill::Zeros)?;
@@ -112,8 +112,9 @@ impl NdArray {
                 let nbytes = lengths.product::<usize>() * geometry.typesize();
                 data.resize(nbytes, 0);
                 npy.read_exact(&mut data).map_err(|cause| cut_off(header.nbytes(), cause))?;
-                let picks: Vec<Pick> = in_order(&region.spans, order).into_iter().map(Pick::from).collect();
-                array.write_strided(&picks, &data, &strides)?;
+                let selections: Vec<AxisSelection> =
+                    in_order(&region.spans, order).into_iter().map(AxisSelection::from).collect();
+                array.write_strided(&selections, &data, &strides)?;
             }
             Ok(())
         })
@@ -125,8 +126,8 @@ impl NdArray {
     /// # Errors
     /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have; as reading, and
     /// whatever `out` reports.
-    pub fn to_npy(&self, mut out: impl Write) -> Result<NumpyArray> {
-        let header = NumpyArray::new(self.dtype(), self.shape(), self.order())?;
+    pub fn to_npy(&self, mut out: impl Write) -> Result<NpyHeader> {
+        let header = NpyHeader::new(self.dtype(), self.shape(), self.order())?;
         if header.itemsize() != self.geometry().typesize() {
             bail!(
                 Corrupt,
@@ -143,7 +144,7 @@ impl NdArray {
 }
 
 /// The options of an array that an .npy file describes.
-fn described_by(header: &NumpyArray, options: &ArrayOptions) -> Result<ArrayOptions> {
+fn described_by(header: &NpyHeader, options: &ArrayOptions) -> Result<ArrayOptions> {
     if header.itemsize() == 0 {
         bail!(Unsupported, "npy: items of the type {} have no bytes", header.dtype());
     }
@@ -159,9 +160,9 @@ fn cut_off(nbytes: u64, cause: std::io::Error) -> crate::error::Error {
 }
 
 /// The header of an .npy file, and where its data starts.
-fn read_header(file: &impl ReadAt) -> Result<(NumpyArray, u64)> {
+fn read_header(file: &impl ReadAt) -> Result<(NpyHeader, u64)> {
     let mut input = FileStart { file, at: 0 };
-    let header = NumpyArray::read_npy_header(&mut input)?;
+    let header = NpyHeader::read_npy_header(&mut input)?;
     Ok((header, input.at))
 }
 

@@ -2,7 +2,7 @@
 
 use super::nd_array::NdArray;
 use crate::error::Result;
-use crate::frame::{Verification, check_when_read, verify};
+use crate::frame::{Verification, verify, verify_when_read};
 
 impl NdArray {
     /// Decodes all chunks and metalayers and compares all checksums, as [`Frame::verify`](crate::Frame::verify) does; the
@@ -15,11 +15,11 @@ impl NdArray {
     }
 
     /// From now on no item is given out of a chunk that has not been compared with its checksum, as
-    /// [`Frame::check_when_read`](crate::Frame::check_when_read) says.
+    /// [`Frame::verify_when_read`](crate::Frame::verify_when_read) says.
     ///
     /// # Errors
     /// As there.
-    pub fn check_when_read(&mut self) -> Result<()> {
-        check_when_read(self.super_chunk_mut())
+    pub fn verify_when_read(&mut self) -> Result<()> {
+        verify_when_read(self.super_chunk_mut())
     }
 }

@@ -21,7 +21,7 @@
 //! * [`pack`] writes a stream, [`pack_to_file`] and [`pack_to_storage`] write where header and offsets can be filled in,
 //!   and [`BloscpackWriter`] takes data piece by piece for both.
 //! * [`append`], [`replace_metadata`] and [`rewrite`] change files; [`recover`] is for those that a crash has left.
-//! * [`NumpyArray`], [`pack_npy`] and [`Bloscpack::copy_to_npy`] are for NumPy.
+//! * [`NpyHeader`], [`pack_npy`] and [`Bloscpack::copy_to_npy`] are for NumPy.
 
 mod append;
 mod batch;
@@ -47,7 +47,7 @@ mod stream;
 mod target;
 mod writer;
 
-pub use crate::numpy::{ItemOrder, NumpyArray};
+pub use crate::numpy::{ItemOrder, NpyHeader};
 pub use append::{AppendOptions, append, append_or_rewrite, append_to_file};
 pub use checksum::Checksum;
 pub use edit::{Recovery, recover, replace_metadata};

@@ -7,14 +7,14 @@ use super::reader::{Bloscpack, ReadOptions};
 use super::stream::{Unpacked, unpack_after};
 use super::writer::{BloscpackWriter, Summary};
 use crate::error::{Result, bail, error};
-use crate::numpy::NumpyArray;
+use crate::numpy::NpyHeader;
 use crate::storage::{ReadAt, Storage};
 use std::io::{Read, Write};
 
 impl BloscpackOptions {
     /// Sets metadata, typesize and length of the data to those of an array.
     #[must_use]
-    pub fn array(self, array: &NumpyArray) -> Self {
+    pub fn array(self, array: &NpyHeader) -> Self {
         self.typesize(array.itemsize().max(1)).with_metadata(array.to_json()).with_nbytes(array.nbytes())
     }
 }
@@ -23,10 +23,10 @@ impl BloscpackOptions {
 /// metadata; the typesize is that of the items.
 ///
 /// # Errors
-/// As [`NumpyArray::read_npy_header`] and [`pack_to_storage`](super::pack_to_storage); `Truncated` if the data is shorter
+/// As [`NpyHeader::read_npy_header`] and [`pack_to_storage`](super::pack_to_storage); `Truncated` if the data is shorter
 /// than the shape says.
 pub fn pack_npy(mut npy: impl Read, storage: &mut dyn Storage, options: &BloscpackOptions) -> Result<Summary> {
-    let array = NumpyArray::read_npy_header(&mut npy)?;
+    let array = NpyHeader::read_npy_header(&mut npy)?;
     let writer = BloscpackWriter::to_storage(storage, &options.clone().array(&array))?;
     push_array(writer, npy, &array)
 }
@@ -36,12 +36,12 @@ pub fn pack_npy(mut npy: impl Read, storage: &mut dyn Storage, options: &Bloscpa
 /// # Errors
 /// As [`pack_npy`] and [`pack`](super::pack).
 pub fn pack_npy_to_stream(mut npy: impl Read, out: impl Write, options: &BloscpackOptions) -> Result<Summary> {
-    let array = NumpyArray::read_npy_header(&mut npy)?;
+    let array = NpyHeader::read_npy_header(&mut npy)?;
     let writer = BloscpackWriter::to_stream(out, &options.clone().array(&array))?;
     push_array(writer, npy, &array)
 }
 
-fn push_array(mut writer: BloscpackWriter<'_>, data: impl Read, array: &NumpyArray) -> Result<Summary> {
+fn push_array(mut writer: BloscpackWriter<'_>, data: impl Read, array: &NpyHeader) -> Result<Summary> {
     let came = writer.push_all(data.take(array.nbytes()))?;
     if came < array.nbytes() {
         bail!(Truncated, "npy: an array of {} bytes is announced, {came} are there", array.nbytes());
@@ -70,8 +70,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// The array that the file holds; `None` if it has no metadata about one.
     ///
     /// # Errors
-    /// As [`NumpyArray::from_json`].
-    pub fn numpy(&self) -> Result<Option<NumpyArray>> {
+    /// As [`NpyHeader::from_json`].
+    pub fn numpy(&self) -> Result<Option<NpyHeader>> {
         self.metadata().map_or(Ok(None), Metadata::numpy)
     }
 
@@ -80,7 +80,7 @@ impl<S: ReadAt> Bloscpack<S> {
     /// # Errors
     /// As [`copy_to`](Self::copy_to); `InvalidArgument` if the file holds no array, `Corrupt` if it has another size than
     /// its shape says.
-    pub fn copy_to_npy(&self, mut out: impl Write) -> Result<NumpyArray> {
+    pub fn copy_to_npy(&self, mut out: impl Write) -> Result<NpyHeader> {
         let array = stored_array(self.metadata())?;
         check_nbytes(self.nbytes()?, array.nbytes())?;
         array.write_npy_header(&mut out)?;
@@ -89,7 +89,7 @@ impl<S: ReadAt> Bloscpack<S> {
     }
 }
 
-fn stored_array(metadata: Option<&Metadata>) -> Result<NumpyArray> {
+fn stored_array(metadata: Option<&Metadata>) -> Result<NpyHeader> {
     metadata
         .map_or(Ok(None), Metadata::numpy)?
         .ok_or_else(|| error!(InvalidArgument, "the file holds no NumPy array: its metadata does not describe one"))

@@ -9,16 +9,16 @@
 use super::json::Json;
 use super::metadata::Metadata;
 use crate::error::{Result, bail, error};
-use crate::numpy::{DType, ItemOrder, Literal, NumpyArray, check_len};
+use crate::numpy::{DType, ItemOrder, Literal, NpyHeader, check_len};
 
 const CONTAINER: &str = "numpy";
 
-impl NumpyArray {
+impl NpyHeader {
     /// The metadata of a file that holds this array.
     ///
     /// ```
-    /// use blosc_oxide::{ItemOrder, NumpyArray};
-    /// let array = NumpyArray::new("<f4", [60, 100], ItemOrder::C)?;
+    /// use blosc_oxide::{ItemOrder, NpyHeader};
+    /// let array = NpyHeader::new("<f4", [60, 100], ItemOrder::C)?;
     /// assert_eq!(array.to_json(), r#"{"dtype":"'<f4'","shape":[60,100],"order":"C","container":"numpy"}"#);
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
@@ -62,9 +62,9 @@ impl Metadata {
     /// The array that the file holds; `None` if the metadata is not about one.
     ///
     /// # Errors
-    /// As [`NumpyArray::from_json`].
-    pub fn numpy(&self) -> Result<Option<NumpyArray>> {
-        NumpyArray::from_json(self.text())
+    /// As [`NpyHeader::from_json`].
+    pub fn numpy(&self) -> Result<Option<NpyHeader>> {
+        NpyHeader::from_json(self.text())
     }
 }
 
@@ -121,7 +121,7 @@ fn shape_from_json(json: &Json) -> Option<Literal> {
 mod tests {
     use super::*;
 
-    fn arrays() -> Vec<NumpyArray> {
+    fn arrays() -> Vec<NpyHeader> {
         [
             ("<f8", vec![6000], ItemOrder::C),
             (">i4", vec![3, 4], ItemOrder::Fortran),
@@ -131,18 +131,18 @@ mod tests {
             ("[('gr\u{f6}\u{df}e \u{2603}', '<f4')]", vec![2, 2, 2], ItemOrder::C),
         ]
         .into_iter()
-        .map(|(dtype, shape, order)| NumpyArray::new(dtype, shape, order).unwrap())
+        .map(|(dtype, shape, order)| NpyHeader::new(dtype, shape, order).unwrap())
         .collect()
     }
 
     #[test]
     fn metadata_comes_back() {
         for array in arrays() {
-            assert_eq!(NumpyArray::from_json(&array.to_json()).unwrap().unwrap(), array);
+            assert_eq!(NpyHeader::from_json(&array.to_json()).unwrap().unwrap(), array);
         }
-        assert_eq!(NumpyArray::from_json("{\"container\":\"plain\"}").unwrap(), None);
-        assert_eq!(NumpyArray::from_json("[1,2]").unwrap(), None);
-        assert!(NumpyArray::from_json("{\"container\":\"numpy\"}").is_err());
+        assert_eq!(NpyHeader::from_json("{\"container\":\"plain\"}").unwrap(), None);
+        assert_eq!(NpyHeader::from_json("[1,2]").unwrap(), None);
+        assert!(NpyHeader::from_json("{\"container\":\"numpy\"}").is_err());
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl ReadOptions {
 ///
 /// ```
 /// use blosc_oxide::bloscpack::{self, Bloscpack, BloscpackOptions};
-/// use blosc_oxide::{MemoryStorage, Options};
+/// use blosc_oxide::{Options, storage::MemoryStorage};
 ///
 /// let data: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
 /// let packed = bloscpack::pack_slice(&data, &BloscpackOptions::new(Options::new(4)).with_chunk_size(50_000))?;

@@ -11,7 +11,7 @@ mod read;
 mod write;
 
 pub(crate) use format::header::{BLOSC2_LEN, VERSION_BLOSC1};
-pub use format::header::{Header, MAX_BLOCKSIZE, MAX_NBYTES, Special};
+pub use format::header::{Header, Special};
 pub use format::lazy::LazyChunk;
 pub use format::special::{fill_chunk, special_chunk};
 pub(crate) use format::special::{fill_special, special_width};

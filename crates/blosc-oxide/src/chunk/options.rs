@@ -1,11 +1,12 @@
 //! How a chunk is to be written.
 
-use super::format::header::{MAX_BLOCKSIZE, VERSION_BETA, VERSION_BLOSC1, VERSION_BLOSC2, VERSION_FIVE_FILTERS};
+use super::format::header::{VERSION_BETA, VERSION_BLOSC1, VERSION_BLOSC2, VERSION_FIVE_FILTERS};
 use super::plugins::Plugins;
 use crate::codec::{Codec, missing};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
-use crate::filter::{BitshuffleRule, Filter, MAX_FILTERS, Pipeline, id as filter_id};
+use crate::filter::{BitshuffleRule, Filter, Pipeline, id as filter_id};
+use crate::limits::{MAX_BLOCKSIZE, MAX_FILTERS};
 
 /// Which family of chunk is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

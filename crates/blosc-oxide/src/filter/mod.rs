@@ -11,7 +11,7 @@ mod truncate;
 
 pub use bitshuffle::BitshuffleRule;
 pub(crate) use bitshuffle::is_ragged;
-pub use pipeline::{MAX_FILTERS, Pipeline};
+pub use pipeline::Pipeline;
 pub(crate) use plugin::FilterRegistry;
 pub use plugin::{FilterContext, FilterPlugin};
 pub(crate) use stage::{BlockPlace, Element, Stages};

@@ -2,10 +2,8 @@
 
 use super::{Filter, id};
 use crate::error::{Result, bail};
+use crate::limits::MAX_FILTERS;
 use std::fmt;
-
-/// How many filters a chunk can have.
-pub const MAX_FILTERS: usize = 6;
 
 /// Up to six filters, applied in order when compressing and backwards when decompressing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

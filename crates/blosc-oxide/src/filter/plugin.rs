@@ -18,7 +18,7 @@ pub struct FilterContext {
 /// A filter of one's own, for the ids 160 to 255.
 ///
 /// ```
-/// use blosc_oxide::{Decompressor, Filter, FilterContext, FilterPlugin, Options, Plugins, Result};
+/// use blosc_oxide::{Decompressor, Filter, Options, Result, plugin::{FilterContext, FilterPlugin, Plugins}};
 /// use std::sync::Arc;
 ///
 /// struct Invert;

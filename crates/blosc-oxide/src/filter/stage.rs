@@ -1,8 +1,9 @@
 //! A pipeline resolved for one chunk: filters with nothing left to look up, and none that does nothing.
 
 use super::plugin::{FilterContext, FilterPlugin, FilterRegistry};
-use super::{BitshuffleRule, Filter, MAX_FILTERS, Pipeline, bitshuffle, bytedelta, delta, id, shuffle, truncate};
+use super::{BitshuffleRule, Filter, Pipeline, bitshuffle, bytedelta, delta, id, shuffle, truncate};
 use crate::error::{Error, Result, error};
+use crate::limits::MAX_FILTERS;
 
 /// What filters need to know of the items they work on.
 #[derive(Debug, Clone, Copy)]

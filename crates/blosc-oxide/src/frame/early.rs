@@ -15,7 +15,8 @@ use crate::bytes::msgpack::{Reader, marker};
 use crate::chunk::{BLOSC2_LEN, Header, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, bail};
-use crate::filter::{BitshuffleRule, MAX_FILTERS, Pipeline};
+use crate::filter::{BitshuffleRule, Pipeline};
+use crate::limits::MAX_FILTERS;
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 use crate::storage::ReadAt;
 

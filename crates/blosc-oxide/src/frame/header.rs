@@ -12,7 +12,8 @@ use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::chunk::SplitMode;
 use crate::codec::Codec;
 use crate::error::{Result, bail, error};
-use crate::filter::{BitshuffleRule, MAX_FILTERS, Pipeline};
+use crate::filter::{BitshuffleRule, Pipeline};
+use crate::limits::MAX_FILTERS;
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 
 /// What every frame has at byte 2.

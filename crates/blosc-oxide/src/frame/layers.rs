@@ -9,7 +9,7 @@
 use super::header::checked;
 use crate::bytes::msgpack::{Reader, Writer, marker};
 use crate::error::{Result, bail, error};
-use crate::schunk::MAX_VLMETALAYERS;
+use crate::limits::MAX_VLMETALAYERS;
 use std::ops::Range;
 
 const ARRAY_3: u8 = marker::FIXARRAY | 3;

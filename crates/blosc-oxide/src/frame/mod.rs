@@ -33,7 +33,7 @@ pub use options::{FrameLayout, FrameOptions};
 pub use repair::{LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy};
 pub(crate) use sparse::INDEX_NAME;
 pub use verify::{Damage, Verification};
-pub(crate) use verify::{check_when_read, verify};
+pub(crate) use verify::{verify, verify_when_read};
 pub use version::FrameVersion;
 pub(crate) use version::is_frame;
 
@@ -125,7 +125,7 @@ impl Frame {
     /// Makes a new contiguous frame on an empty storage that is there with all that `fill` puts into it, or not at all.
     ///
     /// ```
-    /// use blosc_oxide::{Frame, MemoryStorage, Options};
+    /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
     /// let mut frame = Frame::build_in(MemoryStorage::default(), Options::new(1), |sc| sc.append(b"all at once"))?;
     /// assert_eq!(Frame::from_bytes(frame.to_bytes()?)?.decompress(0)?, b"all at once");
     /// # Ok::<(), blosc_oxide::Error>(())

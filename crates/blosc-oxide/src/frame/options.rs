@@ -30,7 +30,7 @@ pub enum FrameLayout {
 /// | lock timeout | none |
 ///
 /// ```
-/// use blosc_oxide::{Durability, FrameOptions, Options};
+/// use blosc_oxide::{FrameOptions, Options, storage::Durability};
 /// let options = FrameOptions::new(Options::new(8)).with_durability(Durability::None).with_metalayer("unit", "kelvin");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -110,13 +110,13 @@ impl Frame {
     /// # Errors
     /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks; `Conflict` if
     /// another process has committed to where they were since the frame was opened or refreshed: refresh it then.
-    pub fn check_when_read(&mut self) -> Result<()> {
-        check_when_read(&mut self.0)
+    pub fn verify_when_read(&mut self) -> Result<()> {
+        verify_when_read(&mut self.0)
     }
 }
 
 /// Compares every chunk of `sc` before something of it is given out.
-pub(crate) fn check_when_read(sc: &mut SuperChunk) -> Result<()> {
+pub(crate) fn verify_when_read(sc: &mut SuperChunk) -> Result<()> {
     sc.store.fetch_hashes()?;
     sc.compare_when_read();
     Ok(())

@@ -42,7 +42,7 @@ impl SuperChunk {
     /// written one by one; the header, which tells lengths, comes last.
     ///
     /// ```
-    /// use blosc_oxide::{EarlyFrame, Frame, Options, SuperChunk};
+    /// use blosc_oxide::{Frame, Options, SuperChunk, legacy::EarlyFrame};
     /// use std::io::Cursor;
     /// let mut sc = SuperChunk::new(Options::new(4))?;
     /// sc.append(&[1; 4000])?;

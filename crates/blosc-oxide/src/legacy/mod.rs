@@ -3,6 +3,7 @@
 mod early_writer;
 mod packed;
 
+pub use crate::frame::EarlyFrame;
 pub(crate) use packed::is_packed;
 pub use packed::{
     PackedChunks, PackedFilters, PackedHeader, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk,

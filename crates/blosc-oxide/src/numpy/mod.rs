@@ -34,20 +34,20 @@ pub enum ItemOrder {
 /// The type, the shape and the order of an array, everything but its data.
 ///
 /// ```
-/// use blosc_oxide::{ItemOrder, NumpyArray};
-/// let array = NumpyArray::new("<f4", [60, 100], ItemOrder::C)?;
+/// use blosc_oxide::{ItemOrder, NpyHeader};
+/// let array = NpyHeader::new("<f4", [60, 100], ItemOrder::C)?;
 /// assert_eq!(array.nbytes(), 24_000);
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NumpyArray {
+pub struct NpyHeader {
     dtype: DType,
     shape: Vec<u64>,
     order: ItemOrder,
     nbytes: u64,
 }
 
-impl NumpyArray {
+impl NpyHeader {
     /// An array of items of a type, which is given as NumPy describes it: `<f8`, or `[('a', '<i4'), ('b', '|S3')]`.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ fn read_vec(input: &mut impl Read, len: usize) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn arrays() -> Vec<NumpyArray> {
+    fn arrays() -> Vec<NpyHeader> {
         [
             ("<f8", vec![6000], ItemOrder::C),
             (">i4", vec![3, 4], ItemOrder::Fortran),
@@ -234,7 +234,7 @@ mod tests {
             ("[('gr\u{f6}\u{df}e \u{2603}', '<f4')]", vec![2, 2, 2], ItemOrder::C),
         ]
         .into_iter()
-        .map(|(dtype, shape, order)| NumpyArray::new(dtype, shape, order).unwrap())
+        .map(|(dtype, shape, order)| NpyHeader::new(dtype, shape, order).unwrap())
         .collect()
     }
 
@@ -244,9 +244,9 @@ mod tests {
             let mut header = Vec::new();
             array.write_npy_header(&mut header).unwrap();
             assert_eq!(header.len() % 64, 0);
-            assert_eq!(NumpyArray::read_npy_header(&mut &header[..]).unwrap(), array);
+            assert_eq!(NpyHeader::read_npy_header(&mut &header[..]).unwrap(), array);
             for len in 0..header.len() {
-                assert!(NumpyArray::read_npy_header(&mut &header[..len]).is_err());
+                assert!(NpyHeader::read_npy_header(&mut &header[..len]).is_err());
             }
         }
     }
@@ -254,18 +254,18 @@ mod tests {
     #[test]
     fn a_header_too_long_for_version_1_is_version_2() {
         let fields: Vec<String> = (0..8000).map(|i| format!("('f{i}', '<i4')")).collect();
-        let array = NumpyArray::new(&format!("[{}]", fields.join(", ")), [7], ItemOrder::C).unwrap();
+        let array = NpyHeader::new(&format!("[{}]", fields.join(", ")), [7], ItemOrder::C).unwrap();
         let mut header = Vec::new();
         array.write_npy_header(&mut header).unwrap();
         assert_eq!(header[6], 2);
-        assert_eq!(NumpyArray::read_npy_header(&mut &header[..]).unwrap(), array);
+        assert_eq!(NpyHeader::read_npy_header(&mut &header[..]).unwrap(), array);
         assert_eq!(array.itemsize(), 32_000);
     }
 
     #[test]
     fn a_shape_that_no_file_can_hold_is_refused() {
-        let error = NumpyArray::new("<f8", [1 << 40, 1 << 40], ItemOrder::C).unwrap_err();
+        let error = NpyHeader::new("<f8", [1 << 40, 1 << 40], ItemOrder::C).unwrap_err();
         assert!(error.to_string().ends_with("is too long"));
-        assert_eq!(NumpyArray::new("<f8", [1 << 62, 0, 1 << 62], ItemOrder::C).unwrap().nbytes(), 0);
+        assert_eq!(NpyHeader::new("<f8", [1 << 62, 0, 1 << 62], ItemOrder::C).unwrap().nbytes(), 0);
     }
 }

@@ -4,11 +4,10 @@ use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
 use super::store::{NewChunk, Slot, Source, Staged};
-use crate::chunk::{
-    Chunk, Decompressor, MAX_NBYTES, Options, Special, VERSION_BLOSC1, fill_chunk, fill_special, modernised,
-};
+use crate::chunk::{Chunk, Decompressor, Options, Special, VERSION_BLOSC1, fill_chunk, fill_special, modernised};
 use crate::error::{Result, bail};
 use crate::filter::BitshuffleRule;
+use crate::limits::MAX_NBYTES;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -186,7 +185,7 @@ impl SuperChunk {
     /// Appends all chunks of this one to `target`, compressed with the options of `target`, and adds all metalayers.
     ///
     /// ```
-    /// use blosc_oxide::{Frame, MemoryStorage, Options, SuperChunk};
+    /// use blosc_oxide::{Frame, Options, SuperChunk, storage::MemoryStorage};
     /// let mut sc = SuperChunk::new(Options::new(1))?;
     /// sc.append(b"some data")?;
     /// sc.metalayers_mut().add("kind", "text")?;

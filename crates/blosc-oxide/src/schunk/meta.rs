@@ -5,12 +5,8 @@ use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options};
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::exec::Threads;
 use crate::filter::{BitshuffleRule, Pipeline};
-use crate::limits::Limits;
+use crate::limits::{Limits, MAX_METALAYERS, MAX_VLMETALAYERS};
 
-/// How many metalayers there can be.
-pub const MAX_METALAYERS: usize = 16;
-/// How many variable-length metalayers there can be.
-pub const MAX_VLMETALAYERS: usize = 8192;
 /// How many variable-length metalayers the reference can still add to.
 const MAX_PORTABLE_VLMETALAYERS: usize = 16;
 /// The name of the one that frames add themselves, with the hashes of all chunks.

@@ -16,7 +16,7 @@ mod undo;
 
 pub(crate) use compared::Compared;
 pub(crate) use meta::RESERVED_NAME;
-pub use meta::{MAX_METALAYERS, MAX_VLMETALAYERS, Metalayers, VlMetalayers};
+pub use meta::{Metalayers, VlMetalayers};
 pub use read::ChunkRun;
 pub(crate) use read::Parts;
 use starts::Starts;
@@ -303,7 +303,7 @@ impl SuperChunk {
     /// of many steps that fails half way is neither committed nor kept.
     ///
     /// ```
-    /// use blosc_oxide::{Frame, MemoryStorage, Options};
+    /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
     /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4))?;
     /// frame.append(&[1; 4000])?;
     /// frame.commit()?;

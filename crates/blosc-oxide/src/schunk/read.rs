@@ -26,7 +26,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be read; `ChecksumMismatch`
-    /// if it is damaged and [checked when it is read](crate::Frame::check_when_read).
+    /// if it is damaged and [checked when it is read](crate::Frame::verify_when_read).
     pub fn chunk(&self, index: usize) -> Result<Vec<u8>> {
         self.check_index(index)?;
         match self.slot(index)? {

@@ -3,10 +3,10 @@
 use super::state::ChunkSize;
 use super::store::Slot;
 use super::{Reader, SuperChunk};
-use crate::chunk::{Compressor, MAX_NBYTES, fill_special};
+use crate::chunk::{Compressor, fill_special};
 use crate::error::{Result, bail};
 use crate::exec::{Threads, lock, ordered};
-use crate::limits::Limits;
+use crate::limits::{Limits, MAX_NBYTES};
 use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::Mutex;

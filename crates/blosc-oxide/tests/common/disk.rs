@@ -1,8 +1,9 @@
 //! The simulated disk as the storage of a frame.
 
 use blosc_oxide::{
-    Directory, DirectoryReader, Durability, Frame, FrameLayout, FrameOptions, Options, Place, ReadAt, Repair, Result,
-    Storage, Threads,
+    Frame, FrameLayout, FrameOptions, Location, Options, Result, Threads,
+    repair::Repair,
+    storage::{Directory, DirectoryReader, Durability, ReadAt, Storage},
 };
 use std::io;
 use testkit::storage::{Disk, DiskFile, Image};
@@ -117,10 +118,10 @@ pub fn create(disk: &Disk, layout: FrameLayout, options: FrameOptions) -> Result
 }
 
 /// The disk as the place of a new array.
-pub fn place(disk: &Disk, layout: FrameLayout) -> Place {
+pub fn place(disk: &Disk, layout: FrameLayout) -> Location {
     match layout {
-        FrameLayout::Contiguous => Place::storage(OnDisk(disk.open(FILE).unwrap())),
-        FrameLayout::Sparse => Place::directory(DirectoryOnDisk(disk.clone())),
+        FrameLayout::Contiguous => Location::storage(OnDisk(disk.open(FILE).unwrap())),
+        FrameLayout::Sparse => Location::directory(DirectoryOnDisk(disk.clone())),
     }
 }
 

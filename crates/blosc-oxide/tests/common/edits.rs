@@ -2,7 +2,7 @@
 
 use super::content::noise;
 use super::disk;
-use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Result, Special};
+use blosc_oxide::{Frame, FrameLayout, FrameOptions, Result, Special, storage::Durability};
 use testkit::storage::Disk;
 
 /// The size of the data of a chunk.

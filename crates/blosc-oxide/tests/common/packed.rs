@@ -1,6 +1,10 @@
 //! What the tests of packed super-chunks share.
 
-use blosc_oxide::{PackedRelease, PackedSuperChunk, ReadAt, Result};
+use blosc_oxide::{
+    Result,
+    legacy::{PackedRelease, PackedSuperChunk},
+    storage::ReadAt,
+};
 use testkit::Rng;
 
 pub const HEADER_LEN: usize = 96;

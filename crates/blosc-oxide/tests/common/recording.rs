@@ -3,7 +3,7 @@
 use super::content::{Content, noise};
 use super::disk;
 use super::edits::{CHUNK, Edit, Kind, warm_up};
-use blosc_oxide::{Durability, Frame, FrameLayout};
+use blosc_oxide::{Frame, FrameLayout, storage::Durability};
 use std::ops::RangeInclusive;
 use testkit::storage::{Call, Disk, Image, Log};
 

@@ -2,9 +2,10 @@
 
 use blosc_oxide::bloscpack::{self, Bloscpack, BloscpackOptions, Checksum, MetadataOptions, ReadOptions};
 use blosc_oxide::{
-    ArrayOptions, Codec, Decompressor, Directory, EarlyFrame, Error, ErrorKind, Filter, Frame, FrameLayout,
-    FrameOptions, Limits, MemoryDirectory, MemoryStorage, NdArray, Options, PackedOptions, PackedRelease,
-    PackedSpecial, PackedSuperChunk, Result, SuperChunk, Threads,
+    ArrayOptions, Codec, Decompressor, Error, ErrorKind, Filter, Frame, FrameLayout, FrameOptions, Limits, NdArray,
+    Options, Result, SuperChunk, Threads,
+    legacy::{EarlyFrame, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk},
+    storage::{Directory, MemoryDirectory, MemoryStorage},
 };
 use std::fs;
 use testkit::golden::{CHUNK_KINDS, Entry, Golden};

@@ -3,7 +3,9 @@
 
 use crate::common::content::noise;
 use crate::common::disk;
-use blosc_oxide::{ArrayOptions, Durability, FrameLayout, FrameOptions, NdArray, Options, Pick, Result, Threads};
+use blosc_oxide::{
+    ArrayOptions, AxisSelection, FrameLayout, FrameOptions, NdArray, Options, Result, Threads, storage::Durability,
+};
 use testkit::storage::{Disk, Image, Log};
 
 /// At how many bytes a write is cut short, other than one to the header.
@@ -42,12 +44,12 @@ const EDITS: &[Edit] = &[
     ("insert a column", |array| array.insert(1, 1, &noise(4, 7 * 4))),
     ("delete whole chunks", |array| array.delete(1, 4..8)),
     ("delete rows", |array| array.delete(0, 1..3)),
-    ("write", |array| array.write(&[(2..5).into(), Pick::All], &noise(5, 3 * 10 * 4))),
+    ("write", |array| array.write(&[(2..5).into(), AxisSelection::All], &noise(5, 3 * 10 * 4))),
     ("scatter", |array| array.scatter(&[0, 0, 6, 9, 3, 3], &noise(6, 12))),
     ("add an axis", |array| array.expand_dims(1)),
     ("all together", |array| {
         array.append(0, &noise(7, 10 * 4))?;
-        array.write(&[Pick::At(7), Pick::All], &noise(8, 40))?;
+        array.write(&[AxisSelection::Index(7), AxisSelection::All], &noise(8, 40))?;
         array.delete(1, 0..1)?;
         array.super_chunk_mut().vlmetalayers_mut().update("note", b"changed")
     }),

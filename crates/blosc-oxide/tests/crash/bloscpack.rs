@@ -6,7 +6,10 @@ use blosc_oxide::bloscpack::{
     self, AppendOptions, Bloscpack, BloscpackOptions, BloscpackWriter, Checksum, MetadataOptions, Offsets, ReadOptions,
     Recovery, Version,
 };
-use blosc_oxide::{Codec, ErrorKind, Limits, MemoryStorage, Options, ReadAt, Storage};
+use blosc_oxide::{
+    Codec, ErrorKind, Limits, Options,
+    storage::{MemoryStorage, ReadAt, Storage},
+};
 use std::io;
 use testkit::Rng;
 use testkit::formula::generate;

@@ -5,7 +5,7 @@ use crate::common::disk;
 use crate::common::edits::{EDITS, EMPTYING, Edit, Kind, REUSING, ROW, SUCCEEDING};
 use crate::common::recording::Recording;
 use crate::common::sample::Sample;
-use blosc_oxide::{Durability, FrameLayout};
+use blosc_oxide::{FrameLayout, storage::Durability};
 use testkit::storage::Image;
 
 /// At how many bytes a write is cut short, other than one to the header.

@@ -4,7 +4,10 @@ use crate::common::content::{Content, noise};
 use crate::common::disk::{self, FILE};
 use crate::common::edits::{CHUNK, EDITS, EMPTYING, Edit, Kind, REUSING, ROW};
 use crate::common::recording::Recording;
-use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout, FrameOptions, MemoryStorage, Options, ReadAt, Storage};
+use blosc_oxide::{
+    ErrorKind, Frame, FrameLayout, FrameOptions, Options,
+    storage::{Durability, MemoryStorage, ReadAt, Storage},
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

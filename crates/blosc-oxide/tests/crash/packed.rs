@@ -2,8 +2,9 @@
 
 use crate::common::packed::{contents, noise, ramp};
 use blosc_oxide::{
-    Container, Durability, ErrorKind, Filter, MemoryStorage, PackedOptions, PackedSuperChunk, PackedWriter, ReadAt,
-    Result,
+    Container, ErrorKind, Filter, Result,
+    legacy::{PackedOptions, PackedSuperChunk, PackedWriter},
+    storage::{Durability, MemoryStorage, ReadAt},
 };
 use std::io;
 use testkit::Rng;
@@ -50,7 +51,7 @@ impl ReadAt for Logged {
     }
 }
 
-impl blosc_oxide::Storage for Logged {
+impl blosc_oxide::storage::Storage for Logged {
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.log(Call::Write(position, bytes.to_vec())) {
             // A write that fails has done half of its work; what a broken storage has half of in a sector, nobody mends.
@@ -83,7 +84,7 @@ enum Fate {
 const FATES: [Fate; 3] = [Fate::Lost, Fate::Kept, Fate::Torn];
 
 fn apply(call: &Call, fate: Fate, rng: &mut Rng, disk: &mut MemoryStorage) {
-    use blosc_oxide::Storage as _;
+    use blosc_oxide::storage::Storage as _;
     match (call, fate) {
         (_, Fate::Lost) | (Call::Sync, _) => {}
         (Call::SetLen(len), _) => disk.set_len(*len).unwrap(),
@@ -183,7 +184,7 @@ fn a_kill_between_any_two_calls_leaves_it_as_before_or_as_after_without_syncs_to
             storage.calls[..count].iter().for_each(|call| apply(call, Fate::Kept, &mut Rng::new(0), &mut disk));
             let found = contents(&PackedSuperChunk::open_in(&disk).unwrap()).unwrap();
             assert!(found == before || found == after, "after {count} calls");
-            assert_eq!(Container::of(&disk, 0).unwrap(), Some(Container::Packed), "after {count} calls");
+            assert_eq!(Container::detect(&disk, 0).unwrap(), Some(Container::Packed), "after {count} calls");
             assert!(found == after || count < storage.calls.len(), "what was committed is lost");
         }
     }

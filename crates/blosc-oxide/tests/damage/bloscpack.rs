@@ -4,7 +4,7 @@
 use blosc_oxide::bloscpack::{
     self, Bloscpack, BloscpackOptions, Checksum, MetadataOptions, Offsets, ReadOptions, Version,
 };
-use blosc_oxide::{Codec, ErrorKind, MemoryStorage, Options, Threads};
+use blosc_oxide::{Codec, ErrorKind, Options, Threads, storage::MemoryStorage};
 use testkit::formula::generate;
 use testkit::golden::Golden;
 use testkit::mutate;

@@ -1,6 +1,9 @@
 //! Checksums of frames: those that count are compared when they are needed, and changes that others make are no damage.
 
-use blosc_oxide::{ErrorKind, Frame, FrameOptions, MemoryStorage, Options, ReadAt};
+use blosc_oxide::{
+    ErrorKind, Frame, FrameOptions, Options,
+    storage::{MemoryStorage, ReadAt},
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -120,9 +123,9 @@ fn checksums_that_a_compaction_has_moved_are_not_damaged() {
     (0..19_000).for_each(|_| writer.delete(500).unwrap());
     writer.commit().unwrap();
     writer.compact().unwrap();
-    let error = reader.check_when_read().unwrap_err();
+    let error = reader.verify_when_read().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(reader.refresh().unwrap());
-    reader.check_when_read().unwrap();
+    reader.verify_when_read().unwrap();
     std::fs::remove_file(path).unwrap();
 }

@@ -1,7 +1,7 @@
 //! One damaged part of a frame does not keep the others from being read, and is named.
 
 use crate::common::disk;
-use blosc_oxide::{Chunk, Durability, ErrorKind, Frame, FrameLayout, SuperChunk, compress, decompress};
+use blosc_oxide::{Chunk, ErrorKind, Frame, FrameLayout, SuperChunk, compress, decompress, storage::Durability};
 use testkit::storage::{Disk, Fault, FaultKind, Image};
 
 const LAYOUTS: [FrameLayout; 2] = [FrameLayout::Contiguous, FrameLayout::Sparse];
@@ -158,7 +158,7 @@ fn a_size_that_is_wrong_is_told_and_nothing_is_read_by_it() {
 }
 
 /// The data of what a repair writes.
-fn repaired(repair: &blosc_oxide::Repair) -> Vec<u8> {
+fn repaired(repair: &blosc_oxide::repair::Repair) -> Vec<u8> {
     let mut saved = SuperChunk::new(repair.options()).unwrap();
     repair.write_to(&mut saved).unwrap();
     assert_eq!(saved.typesize(), 4);

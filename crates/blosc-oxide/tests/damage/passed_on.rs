@@ -2,8 +2,10 @@
 //! own, and a file that is missing does not hide what else is wrong.
 
 use blosc_oxide::{
-    ArrayOptions, Codec, CodecContext, CodecPlugin, Directory, ErrorKind, Frame, FrameOptions, Limits, MemoryDirectory,
-    MemoryStorage, NdArray, Options, Pick, Place, Plugins, ReadAt, Result, Special, Storage, SuperChunk, Threads,
+    ArrayOptions, AxisSelection, Codec, ErrorKind, Frame, FrameOptions, Limits, Location, NdArray, Options, Result,
+    Special, SuperChunk, Threads,
+    plugin::{CodecContext, CodecPlugin, Plugins},
+    storage::{Directory, MemoryDirectory, MemoryStorage, ReadAt, Storage},
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +44,7 @@ fn array() -> MemoryDirectory {
     let nitems = 2 * items + items / 2;
     let options = ArrayOptions::new(&[nitems], Options::new(4)).with_chunks(&[items]).with_blocks(&[items / 10]);
     let data = data(usize::try_from(nitems).unwrap());
-    NdArray::create_with_data(Place::Storage(file), &options, &data).unwrap().commit().unwrap();
+    NdArray::create_with_data(Location::Storage(file), &options, &data).unwrap().commit().unwrap();
     directory
 }
 
@@ -76,7 +78,7 @@ fn a_damaged_chunk_is_not_copied() {
     let directory = frame();
     damage(&directory, 1);
     let mut frame = open(&directory);
-    frame.check_when_read().unwrap();
+    frame.verify_when_read().unwrap();
     assert!(frame.chunk(0).is_ok());
     assert_noticed(frame.chunk(1), "taking the chunk as it is stored");
     let mut copy = SuperChunk::new(frame.options().clone()).unwrap();
@@ -95,7 +97,7 @@ fn no_block_of_a_damaged_chunk_of_blocks_of_different_lengths_is_read() {
     damage(&directory, 0);
     let mut frame = open(&directory);
     assert_eq!(frame.block(0, 0).unwrap(), data(100));
-    frame.check_when_read().unwrap();
+    frame.verify_when_read().unwrap();
     assert_noticed(frame.block(0, 0), "a block");
 }
 
@@ -104,7 +106,7 @@ fn no_part_of_a_damaged_chunk_is_read() {
     let directory = frame();
     damage(&directory, 1);
     let mut frame = open(&directory);
-    frame.check_when_read().unwrap();
+    frame.verify_when_read().unwrap();
     // The damage is in the middle.
     let start = CHUNK as u64;
     assert_noticed(frame.bytes(start..start + 1), "one byte");
@@ -126,14 +128,14 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
         let threads = Options::new(4).with_threads(Threads::at_most(workers));
         let file = directory.open_writable(FILE).unwrap();
         let mut array = NdArray::from_frame(Frame::open_in(file, FrameOptions::new(threads)).unwrap()).unwrap();
-        array.check_when_read().unwrap();
+        array.verify_when_read().unwrap();
         let (first, nitems) = (CHUNK_ITEMS as u64, array.shape()[0]);
         let mut mask = vec![false; usize::try_from(nitems).unwrap()];
         mask[CHUNK_ITEMS] = true;
         assert_noticed(array.to_vec(), "the whole array");
         assert_noticed(array.slice(&[(first..nitems).into()]), "two whole chunks, one at the edge");
         assert_noticed(array.slice(&[(2 * first..nitems).into()]), "the chunk at the edge");
-        assert_noticed(array.slice(&[Pick::At(first)]), "an item");
+        assert_noticed(array.slice(&[AxisSelection::Index(first)]), "an item");
         assert_noticed(array.gather(&[0, first]), "scattered items");
         assert_noticed(array.masked(&mask), "an item under a mask");
         assert_noticed(array.bytes_from(first * 4), "bytes");
@@ -141,7 +143,7 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
         assert_noticed(array.slice_to(&[(first..first + 1).into()], std::io::sink()), "writing an item");
         for chunk in [first, first / 2, 7 * first] {
             let options = array.options().with_chunks(&[chunk]);
-            assert_noticed(array.copy(Place::Memory, &options), "a copy");
+            assert_noticed(array.copy(Location::Memory, &options), "a copy");
         }
         assert_eq!(array.slice(&[(0..first).into()]).unwrap(), data(mask.len())[..CHUNK], "the good chunk");
     }
@@ -150,7 +152,7 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
 /// A frame that another handle has opened for reading, with checks.
 fn checking_reader(directory: &MemoryDirectory) -> Frame {
     let mut reader = Frame::open_at(directory.open(FILE).unwrap(), 0, FrameOptions::default()).unwrap();
-    reader.check_when_read().unwrap();
+    reader.verify_when_read().unwrap();
     reader
 }
 
@@ -186,7 +188,7 @@ fn what_others_have_added_to_a_directory_is_compared_as_well() {
     writer.append(&data(CHUNK_ITEMS)).unwrap();
     writer.commit().unwrap();
     let mut reader = Frame::open_directory(directory.clone(), FrameOptions::default()).unwrap();
-    reader.check_when_read().unwrap();
+    reader.verify_when_read().unwrap();
     writer.append(&data(CHUNK_ITEMS)).unwrap();
     writer.commit().unwrap();
     let mut file = directory.open_writable("00000001.chunk").unwrap();
@@ -204,8 +206,8 @@ fn what_others_have_added_to_an_array_is_compared_as_well() {
     open_array(&directory).append(0, &data(CHUNK_ITEMS)).unwrap();
     damage(&directory, 3);
     assert!(reader.refresh().unwrap());
-    assert!(reader.slice(&[Pick::At(0)]).is_ok());
-    assert_noticed(reader.slice(&[Pick::At(3 * CHUNK_ITEMS as u64)]), "an item of the new chunk");
+    assert!(reader.slice(&[AxisSelection::Index(0)]).is_ok());
+    assert_noticed(reader.slice(&[AxisSelection::Index(3 * CHUNK_ITEMS as u64)]), "an item of the new chunk");
 }
 
 #[test]
@@ -219,10 +221,10 @@ fn nothing_is_read_when_the_checksums_of_what_others_have_added_are_damaged() {
     assert!(reader.refresh().unwrap());
     assert_noticed(first_byte(&reader, 0), "a byte");
     assert_noticed(reader.chunk(0), "a chunk");
-    assert_noticed(reader.check_when_read(), "asking for it again");
+    assert_noticed(reader.verify_when_read(), "asking for it again");
     assert_noticed(first_byte(&reader, 0), "a byte after that");
     file.write_at(at, &[byte]).unwrap();
-    reader.check_when_read().unwrap();
+    reader.verify_when_read().unwrap();
     assert!(first_byte(&reader, 0).is_ok());
 }
 
@@ -235,7 +237,7 @@ fn damage_checksums(file: &mut dyn Storage) -> (u64, u8) {
         damaged[place] ^= 1;
         let changed = damaged[place];
         let opened = Frame::open_at(MemoryStorage::new(damaged), 0, FrameOptions::default());
-        if opened.is_ok_and(|mut frame| frame.check_when_read().is_err()) {
+        if opened.is_ok_and(|mut frame| frame.verify_when_read().is_err()) {
             file.write_at(place as u64, &[changed]).unwrap();
             return (place as u64, bytes[place]);
         }
@@ -251,7 +253,7 @@ fn an_edit_that_fails_or_adds_nothing_leaves_the_checks_on() {
     let directory = frame();
     damage(&directory, 1);
     let mut frame = open(&directory);
-    frame.check_when_read().unwrap();
+    frame.verify_when_read().unwrap();
     let edits: [(&str, Edit); 6] = [
         ("an empty buffer", |frame| frame.append(b"").is_err()),
         ("a chunk that is not there", |frame| frame.delete(7).is_err()),
@@ -272,7 +274,7 @@ fn after_an_edit_each_chunk_is_compared_with_its_own_checksum() {
     let directory = frame();
     damage(&directory, 1);
     let mut frame = open(&directory);
-    frame.check_when_read().unwrap();
+    frame.verify_when_read().unwrap();
     assert!(first_byte(&frame, 2).is_ok());
     frame.insert(0, &data(CHUNK_ITEMS)).unwrap();
     assert_noticed(first_byte(&frame, 2), "the damaged chunk behind a new one");
@@ -300,13 +302,13 @@ fn after_an_edit_each_chunk_of_an_array_is_compared_with_its_own_checksum() {
     let directory = array();
     damage(&directory, 1);
     let mut array = open_array(&directory);
-    array.check_when_read().unwrap();
+    array.verify_when_read().unwrap();
     let first = CHUNK_ITEMS as u64;
-    array.write(&[Pick::At(0)], &[1; 4]).unwrap();
+    array.write(&[AxisSelection::Index(0)], &[1; 4]).unwrap();
     array.append(0, &data(CHUNK_ITEMS)).unwrap();
-    assert_eq!(array.slice(&[Pick::At(0)]).unwrap(), [1; 4]);
-    assert!(array.slice(&[Pick::At(3 * first)]).is_ok());
-    assert_noticed(array.slice(&[Pick::At(first)]), "an item of the damaged chunk");
+    assert_eq!(array.slice(&[AxisSelection::Index(0)]).unwrap(), [1; 4]);
+    assert!(array.slice(&[AxisSelection::Index(3 * first)]).is_ok());
+    assert_noticed(array.slice(&[AxisSelection::Index(first)]), "an item of the damaged chunk");
 }
 
 /// How many bytes of a storage were read.
@@ -334,10 +336,10 @@ fn a_chunk_of_which_parts_are_read_is_compared_once() {
     let frame = Frame::open_at(source, 0, FrameOptions::default()).unwrap();
     let cbytes = frame.chunk(0).unwrap().len();
     let mut array = NdArray::from_frame(frame).unwrap();
-    array.check_when_read().unwrap();
+    array.verify_when_read().unwrap();
     let bytes_read = |item: u64| {
         let before = read.load(Ordering::Relaxed);
-        array.slice(&[Pick::At(item)]).unwrap();
+        array.slice(&[AxisSelection::Index(item)]).unwrap();
         read.load(Ordering::Relaxed) - before
     };
     assert!(bytes_read(5) >= cbytes);
@@ -381,8 +383,8 @@ fn what_is_written_into_a_damaged_chunk_of_an_array_does_not_make_it_good() {
     damage(&directory, 1);
     let mut array = open_array(&directory);
     let first = CHUNK_ITEMS as u64;
-    array.write(&[Pick::At(3)], &[1; 4]).unwrap();
-    assert_noticed(array.write(&[Pick::At(first)], &[1; 4]), "writing an item");
+    array.write(&[AxisSelection::Index(3)], &[1; 4]).unwrap();
+    assert_noticed(array.write(&[AxisSelection::Index(first)], &[1; 4]), "writing an item");
     array.commit().unwrap();
     assert_eq!(array.verify().unwrap().damage.len(), 1);
     array.write(&[(first..2 * first).into()], &data(CHUNK_ITEMS)).unwrap();

@@ -1,8 +1,11 @@
 //! What is left of a damaged frame is found again, and what cannot be known is told.
 
 use blosc_oxide::{
-    Codec, Directory as _, Durability, EarlyFrame, ErrorKind, Frame, FrameOptions, Limits, MemoryDirectory,
-    MemoryStorage, Options, Repair, RepairUnknown, RepairedBy, Special, SuperChunk, Threads, fill_chunk, special_chunk,
+    Codec, ErrorKind, Frame, FrameOptions, Limits, Options, Special, SuperChunk, Threads, fill_chunk,
+    legacy::EarlyFrame,
+    repair::{Repair, RepairUnknown, RepairedBy},
+    special_chunk,
+    storage::{Directory as _, Durability, MemoryDirectory, MemoryStorage},
 };
 use std::time::{Duration, Instant};
 use testkit::Rng;

@@ -4,7 +4,7 @@
 use blosc_oxide::bloscpack::{
     self, AppendOptions, Bloscpack, BloscpackOptions, Checksum, Offsets, ReadOptions, Recovery, Summary, Version,
 };
-use blosc_oxide::{Codec, ErrorKind, Limits, MemoryStorage, Options};
+use blosc_oxide::{Codec, ErrorKind, Limits, Options, storage::MemoryStorage};
 use std::path::{Path, PathBuf};
 use testkit::formula::generate;
 use testkit::golden::Golden;

@@ -6,8 +6,8 @@ use crate::common::content::{Content, noise};
 use crate::common::disk::{self, FILE};
 use crate::common::edits::CHUNK;
 use blosc_oxide::{
-    ArrayOptions, Durability, Fill, Frame, FrameLayout, FrameOptions, MemoryStorage, NdArray, Options, Pick, ReadAt,
-    Storage, Threads,
+    ArrayOptions, AxisSelection, Fill, Frame, FrameLayout, FrameOptions, NdArray, Options, Threads,
+    storage::{Durability, MemoryStorage, ReadAt, Storage},
 };
 use std::io;
 use std::sync::Arc;
@@ -244,7 +244,7 @@ fn an_array_that_grows_row_by_row_costs_what_is_added() {
     }
     let found = NdArray::open(&path).unwrap();
     assert_eq!(found.shape(), [600, 64]);
-    assert_eq!(found.slice(&[Pick::At(417), Pick::All]).unwrap(), noise(417, 256));
+    assert_eq!(found.slice(&[AxisSelection::Index(417), AxisSelection::All]).unwrap(), noise(417, 256));
     let len = std::fs::metadata(&path).unwrap().len();
     assert!(len < 2 * 600 * 300, "{len} bytes");
 }

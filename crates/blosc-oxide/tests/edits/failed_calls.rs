@@ -4,9 +4,11 @@ use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, Kind};
 use blosc_oxide::{
-    ArrayOptions, Codec, CodecContext, CodecPlugin, Durability, Error, ErrorKind, Fill, Frame, FrameLayout,
-    FrameOptions, ItemOrder, MemoryDirectory, MemoryStorage, NdArray, Options, PackedOptions, PackedSuperChunk,
-    PackedWriter, Pick, Place, Plugins, Result, Special, SuperChunk, Threads,
+    ArrayOptions, AxisSelection, Codec, Error, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, ItemOrder, Location,
+    NdArray, Options, Result, Special, SuperChunk, Threads,
+    legacy::{PackedOptions, PackedSuperChunk, PackedWriter},
+    plugin::{CodecContext, CodecPlugin, Plugins},
+    storage::{Durability, MemoryDirectory, MemoryStorage},
 };
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -196,11 +198,11 @@ fn what_is_seen_after_a_failed_write_to_the_storage_is_what_was_there_before() {
     }
 }
 
-fn array(place: Place) -> NdArray {
+fn array(place: Location) -> NdArray {
     let options = ArrayOptions::new(&[8, 8], options(1)).with_chunks(&[4, 8]).with_blocks(&[4, 8]);
     let mut array = NdArray::create(place, &options, &Fill::Zeros).unwrap();
     let rows: Vec<u8> = (0..64).map(|at| if at % 32 < 16 { 1 + at / 32 } else { 0 }).collect();
-    array.write(&[Pick::All, Pick::All], &rows).unwrap();
+    array.write(&[AxisSelection::All, AxisSelection::All], &rows).unwrap();
     array.commit().unwrap();
     array
 }
@@ -217,15 +219,18 @@ type ArrayCall = fn(&mut NdArray) -> Result<()>;
 #[test]
 fn a_call_on_an_array_that_fails_half_way_changes_nothing() {
     let calls: [(&str, ArrayCall); 5] = [
-        ("write", |array| array.write(&[Pick::All, Pick::All], &unlucky_rows())),
+        ("write", |array| array.write(&[AxisSelection::All, AxisSelection::All], &unlucky_rows())),
         ("append", |array| array.append(0, &unlucky_rows())),
         ("append_from", |array| array.append_from(0, &MemoryStorage::new(unlucky_rows()), ItemOrder::C)),
         ("insert", |array| array.insert(0, 4, &unlucky_rows())),
         ("delete", |array| array.delete(0, 1..99)),
     ];
     for (name, call) in calls {
-        let places =
-            [Place::Memory, Place::storage(MemoryStorage::default()), Place::directory(MemoryDirectory::new())];
+        let places = [
+            Location::Memory,
+            Location::storage(MemoryStorage::default()),
+            Location::directory(MemoryDirectory::new()),
+        ];
         for (number, place) in places.into_iter().enumerate() {
             let mut array = array(place);
             let (shape, items) = (array.shape().to_vec(), array.to_vec().unwrap());
@@ -254,5 +259,5 @@ fn a_packed_super_chunk_has_nothing_of_an_append_that_fails() {
     drop(writer);
     let packed = PackedSuperChunk::open_in(&memory).unwrap();
     assert_eq!((packed.nchunks(), packed.decompress(0).unwrap()), (1, noise(1, 4000)));
-    assert_eq!(packed.special(blosc_oxide::PackedSpecial::Filters).unwrap().unwrap(), noise(1, 4000));
+    assert_eq!(packed.special(blosc_oxide::legacy::PackedSpecial::Filters).unwrap().unwrap(), noise(1, 4000));
 }

@@ -5,8 +5,8 @@ use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, Kind, warm_up};
 use blosc_oxide::{
-    ArrayOptions, Durability, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, MemoryStorage, NdArray, Options,
-    Result, Special, SuperChunk,
+    ArrayOptions, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, Special, SuperChunk,
+    storage::{Durability, MemoryStorage},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::storage::{Disk, Fault, FaultKind};

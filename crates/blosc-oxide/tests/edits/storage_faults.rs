@@ -5,7 +5,7 @@
 use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, EDITS, Edit, Kind, warm_up};
-use blosc_oxide::{Durability, ErrorKind, Frame, FrameLayout};
+use blosc_oxide::{ErrorKind, Frame, FrameLayout, storage::Durability};
 use std::collections::BTreeSet;
 use testkit::storage::{Disk, Fault, FaultKind, Image};
 

@@ -1,8 +1,9 @@
 //! Bitshuffled chunks follow the rule that the readers of their format have, and are read by the rule of their writer.
 
 use blosc_oxide::{
-    BitshuffleRule, Chunk, Codec, Compressor, Decompressor, EarlyFrame, Filter, Frame, MemoryStorage, Options,
-    PackedOptions, PackedRelease, PackedSuperChunk, SuperChunk,
+    BitshuffleRule, Chunk, Codec, Compressor, Decompressor, Filter, Frame, Options, SuperChunk,
+    legacy::{EarlyFrame, PackedOptions, PackedRelease, PackedSuperChunk},
+    storage::MemoryStorage,
 };
 use std::io::Cursor;
 

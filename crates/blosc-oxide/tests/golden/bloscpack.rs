@@ -3,7 +3,7 @@
 #![cfg(feature = "bloscpack")]
 
 use blosc_oxide::bloscpack::{Bloscpack, Offsets, ReadOptions, unpack};
-use blosc_oxide::{ErrorKind, MemoryStorage};
+use blosc_oxide::{ErrorKind, storage::MemoryStorage};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

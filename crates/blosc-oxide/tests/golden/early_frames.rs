@@ -1,7 +1,7 @@
 //! Frames in the formats of the betas: what we write is what those releases wrote, and is read back.
 
 use blosc_oxide::{
-    BitshuffleRule, Chunk, Codec, EarlyFrame, ErrorKind, Filter, Frame, Options, Special, SuperChunk, Threads,
+    BitshuffleRule, Chunk, Codec, ErrorKind, Filter, Frame, Options, Special, SuperChunk, Threads, legacy::EarlyFrame,
 };
 use std::io::Cursor;
 use testkit::Rng;

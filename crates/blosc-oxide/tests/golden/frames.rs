@@ -1,6 +1,6 @@
 //! Every frame that others wrote, of today and of the first betas, gives the bytes and the metadata that it was made of.
 
-use blosc_oxide::{Codec, FileStorage, Frame, FrameOptions, Special, SplitMode};
+use blosc_oxide::{Codec, Frame, FrameOptions, Special, SplitMode, storage::FileStorage};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use testkit::golden::{Compat, Entry, Golden};

@@ -1,6 +1,8 @@
 //! Lizard is read where it is found, and never written.
 
-use blosc_oxide::{Codec, EarlyFrame, ErrorKind, Frame, FrameOptions, MemoryStorage, Options, Threads, compress};
+use blosc_oxide::{
+    Codec, ErrorKind, Frame, FrameOptions, Options, Threads, compress, legacy::EarlyFrame, storage::MemoryStorage,
+};
 use std::io::Cursor;
 
 /// Where a frame keeps its level and, of codes above 5, that the code is elsewhere; and where that is.

@@ -2,8 +2,8 @@
 //! themselves, or by the old rule of bitshuffle where no field tells the rule, which is then named as ambiguous.
 
 use blosc_oxide::{
-    BitshuffleRule, Chunk, Decompressor, Error, ErrorKind, Frame, FrameOptions, MemoryStorage, Options,
-    PackedSuperChunk, Result, SuperChunk,
+    BitshuffleRule, Chunk, Decompressor, Error, ErrorKind, Frame, FrameOptions, Options, Result, SuperChunk,
+    legacy::PackedSuperChunk, storage::MemoryStorage,
 };
 use testkit::golden::{Entry, Golden};
 use testkit::sha256_hex;

@@ -1,7 +1,8 @@
 //! Damaged and hostile frames give an error or data: no panic, no hang, no allocation above the limits.
 
 use blosc_oxide::{
-    ErrorKind, Frame, FrameOptions, Limits, MemoryStorage, NdArray, Options, Pick, ReadAt, Result, SuperChunk, Threads,
+    AxisSelection, ErrorKind, Frame, FrameOptions, Limits, NdArray, Options, Result, SuperChunk, Threads,
+    storage::{MemoryStorage, ReadAt},
 };
 use std::time::Duration;
 use testkit::alloc::CountingAllocator;
@@ -51,7 +52,8 @@ fn read_all(bytes: &[u8]) -> Result<u64> {
 /// Reads what may be an array, as an array.
 fn read_array(bytes: &[u8]) -> Result<()> {
     let array = NdArray::from_frame(open(bytes)?)?;
-    let last: Vec<Pick> = array.shape().iter().map(|&length| Pick::from(length.saturating_sub(1))).collect();
+    let last: Vec<AxisSelection> =
+        array.shape().iter().map(|&length| AxisSelection::from(length.saturating_sub(1))).collect();
     array.slice(&last)?;
     for chunk in array.chunks() {
         chunk?;

@@ -1,9 +1,10 @@
 //! A declared size allocates nothing before it has been checked.
 
 use blosc_oxide::{
-    ArrayOptions, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, ItemOrder, LazyChunk, Limits,
-    MemoryStorage, NdArray, NumpyArray, Options, PackedOptions, PackedSuperChunk, Pick, Result, Special, SuperChunk,
-    Threads,
+    ArrayOptions, AxisSelection, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, ItemOrder,
+    LazyChunk, Limits, NdArray, NpyHeader, Options, Result, Special, SuperChunk, Threads,
+    legacy::{PackedOptions, PackedSuperChunk},
+    storage::MemoryStorage,
 };
 use testkit::alloc::CountingAllocator;
 
@@ -231,12 +232,12 @@ mod bombs {
         let side = 1 << 20;
         let options =
             ArrayOptions::new(&[side, side], serial()).with_chunks(&[1 << 12, 1 << 12]).with_blocks(&[64, 64]);
-        let array = NdArray::create(blosc_oxide::Place::Memory, &options, &Fill::Zeros).unwrap();
+        let array = NdArray::create(blosc_oxide::Location::Memory, &options, &Fill::Zeros).unwrap();
         let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(serial())).unwrap();
         array.super_chunk().copy_to(&mut frame).unwrap();
         let array = NdArray::from_frame(open(&frame.to_bytes().unwrap(), limited()).unwrap()).unwrap();
         assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
-        assert_eq!(array.slice(&[Pick::from(side - 1), Pick::from(side - 2..side)]).unwrap(), [0; 8]);
+        assert_eq!(array.slice(&[AxisSelection::from(side - 1), AxisSelection::from(side - 2..side)]).unwrap(), [0; 8]);
     }
 
     #[test]
@@ -244,13 +245,13 @@ mod bombs {
         let side = 1 << 61;
         let limited = |options: ArrayOptions| options.with_frame(within(limited()));
         let options = limited(ArrayOptions::new(&[side], Options::new(1)));
-        let place = || blosc_oxide::Place::storage(MemoryStorage::default());
+        let place = || blosc_oxide::Location::storage(MemoryStorage::default());
         for fill in [Fill::Zeros, Fill::Uninit, Fill::Value(vec![7])] {
             assert_eq!(refused(|| NdArray::create(place(), &options, &fill)), ErrorKind::LimitExceeded);
             assert_eq!(refused(|| NdArray::new(&options, &fill)), ErrorKind::LimitExceeded);
         }
         let mut npy = Vec::new();
-        NumpyArray::new("|u1", [side], ItemOrder::C).unwrap().write_npy_header(&mut npy).unwrap();
+        NpyHeader::new("|u1", [side], ItemOrder::C).unwrap().write_npy_header(&mut npy).unwrap();
         npy.push(0);
         let any = limited(ArrayOptions::new(&[], Options::new(1)));
         let kind = refused(|| NdArray::from_npy(place(), &MemoryStorage::new(npy.clone()), &any));
@@ -262,7 +263,7 @@ mod bombs {
     fn an_array_does_not_grow_to_more_chunks_than_can_be_listed() {
         let options = ArrayOptions::new(&[10, 10], serial()).with_frame(within(limited()));
         let mut array =
-            NdArray::create(blosc_oxide::Place::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
+            NdArray::create(blosc_oxide::Location::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
         for shape in [[1 << 40, 10], [10, 1 << 40], [1 << 20, 1 << 20]] {
             assert_eq!(refused(|| array.resize(&shape)), ErrorKind::LimitExceeded, "{shape:?}");
         }
@@ -277,10 +278,13 @@ mod bombs {
             .with_blocks(&[1, 1])
             .with_frame(within(limited()));
         let mut array =
-            NdArray::create(blosc_oxide::Place::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
+            NdArray::create(blosc_oxide::Location::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
         assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
-        assert_eq!(refused(|| array.write(&[Pick::At(1), Pick::At(1)], &[1])), ErrorKind::LimitExceeded);
-        assert_eq!(array.slice(&[Pick::At(3), Pick::from(2..4)]).unwrap(), [0; 2]);
+        assert_eq!(
+            refused(|| array.write(&[AxisSelection::Index(1), AxisSelection::Index(1)], &[1])),
+            ErrorKind::LimitExceeded
+        );
+        assert_eq!(array.slice(&[AxisSelection::Index(3), AxisSelection::from(2..4)]).unwrap(), [0; 2]);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use crate::common::packed::{HEADER_LEN, RELEASES, contents, int, noise, open, ramp, set_int};
 use blosc_oxide::{
-    ErrorKind, Filter, Limits, MemoryStorage, PackedOptions, PackedSpecial, PackedSuperChunk, PackedWriter, Result,
-    Threads,
+    ErrorKind, Filter, Limits, Result, Threads,
+    legacy::{PackedOptions, PackedSpecial, PackedSuperChunk, PackedWriter},
+    storage::MemoryStorage,
 };
 use testkit::alloc::CountingAllocator;
 use testkit::mutate::{prefixes, random_bytes, single_byte};

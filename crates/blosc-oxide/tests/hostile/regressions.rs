@@ -1,8 +1,10 @@
 //! Every bug that was found, as the input that showed it.
 
 use blosc_oxide::{
-    ArrayOptions, Chunk, Codec, CodecContext, CodecPlugin, Decompressor, ErrorKind, Fill, Filter, Format, Frame,
-    FrameOptions, Limits, MemoryStorage, NdArray, Options, Pick, Place, Plugins, Result, Special,
+    ArrayOptions, AxisSelection, Chunk, Codec, Decompressor, ErrorKind, Fill, Filter, Format, Frame, FrameOptions,
+    Limits, Location, NdArray, Options, Result, Special,
+    plugin::{CodecContext, CodecPlugin, Plugins},
+    storage::MemoryStorage,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -140,28 +142,28 @@ fn an_axis_of_any_length_is_fine_if_another_has_none() {
     let options = ArrayOptions::new(&[1 << 55, 0], Options::new(1)).with_chunks(&[1, 1]).with_blocks(&[1, 1]);
     let array = NdArray::new(&options, &Fill::Zeros).unwrap();
     assert!(array.to_vec().unwrap().is_empty());
-    assert!(array.slice(&[Pick::steps(0, None, 3), Pick::All]).unwrap().is_empty());
+    assert!(array.slice(&[AxisSelection::slice(0, None, 3), AxisSelection::All]).unwrap().is_empty());
 }
 
 /// An array of zeros in one chunk, in blocks of a single item.
 fn zeros_in_tiny_blocks(items: u64, limits: Limits) -> NdArray {
     let options = ArrayOptions::new(&[items], Options::new(1)).with_chunks(&[items]).with_blocks(&[1]);
     let frame = FrameOptions::new(Options::new(1)).with_limits(limits);
-    NdArray::create(Place::storage(MemoryStorage::default()), &options.with_frame(frame), &Fill::Zeros).unwrap()
+    NdArray::create(Location::storage(MemoryStorage::default()), &options.with_frame(frame), &Fill::Zeros).unwrap()
 }
 
 #[test]
 fn what_is_known_about_each_block_of_a_slice_is_held_to_the_limit() {
     let array = zeros_in_tiny_blocks(4 << 20, Limits::new().with_max_allocation(8 << 20));
     assert_eq!(array.to_vec().unwrap_err().kind(), ErrorKind::LimitExceeded);
-    assert_eq!(array.slice(&[Pick::from(1000..1003)]).unwrap(), [0; 3]);
+    assert_eq!(array.slice(&[AxisSelection::from(1000..1003)]).unwrap(), [0; 3]);
 }
 
 #[test]
 fn blocks_between_two_items_are_not_looked_at() {
     let array = zeros_in_tiny_blocks(2_000_000_000, Limits::new());
     let start = Instant::now();
-    assert_eq!(array.slice(&[Pick::list([0, 1_999_999_999])]).unwrap(), [0; 2]);
+    assert_eq!(array.slice(&[AxisSelection::indices([0, 1_999_999_999])]).unwrap(), [0; 2]);
     assert!(start.elapsed() < Duration::from_secs(1));
 }
 

@@ -1,7 +1,9 @@
 //! How much memory arrays take while they are read, copied and converted.
 
 use crate::alone;
-use blosc_oxide::{ArrayOptions, Codec, FileStorage, Filter, ItemOrder, NdArray, NumpyArray, Options, Pick, Threads};
+use blosc_oxide::{
+    ArrayOptions, AxisSelection, Codec, Filter, ItemOrder, NdArray, NpyHeader, Options, Threads, storage::FileStorage,
+};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use testkit::alloc::CountingAllocator;
@@ -46,10 +48,11 @@ fn memory_is_bounded() {
 
     // A slice: itself and a few blocks a thread; what is compressed of a chunk counts as well, since it is read.
     for axis in 0..3 {
-        let picks: Vec<Pick> = (0..3).map(|other| if other == axis { Pick::At(100) } else { Pick::All }).collect();
+        let selections: Vec<AxisSelection> =
+            (0..3).map(|other| if other == axis { AxisSelection::Index(100) } else { AxisSelection::All }).collect();
         let slice = 256 * 256 * ITEM;
         let limit = slice + THREADS * (4 * BLOCK + CHUNK) + BITS_AND_PIECES;
-        let taken = peak("a slice", limit, || array.slice(&picks).unwrap());
+        let taken = peak("a slice", limit, || array.slice(&selections).unwrap());
         assert_eq!(taken.len() as u64, slice);
     }
     let whole = peak("the whole", nbytes + THREADS * (4 * BLOCK + CHUNK) + BITS_AND_PIECES, || array.to_vec().unwrap());
@@ -74,7 +77,7 @@ fn memory_is_bounded() {
         array.to_npy(BufWriter::new(Sink)).unwrap()
     });
     let mut file = BufWriter::new(File::create(&npy).unwrap());
-    NumpyArray::new("<u4", SHAPE, ItemOrder::Fortran).unwrap().write_npy_header(&mut file).unwrap();
+    NpyHeader::new("<u4", SHAPE, ItemOrder::Fortran).unwrap().write_npy_header(&mut file).unwrap();
     file.write_all(&items()).unwrap();
     drop(file);
     let source = FileStorage::open(&npy).unwrap();

@@ -3,8 +3,10 @@
 use crate::alone;
 use crate::common::specimen::{Kind, specimens};
 use blosc_oxide::{
-    ArrayOptions, Codec, Compressor, Decompressor, Durability, EarlyFrame, Executor, Filter, Frame, FrameOptions,
-    Limits, MemoryStorage, NdArray, Options, SuperChunk, Threads,
+    ArrayOptions, Codec, Compressor, Decompressor, Executor, Filter, Frame, FrameOptions, Limits, NdArray, Options,
+    SuperChunk, Threads,
+    legacy::EarlyFrame,
+    storage::{Durability, MemoryStorage},
 };
 use std::sync::Arc;
 use testkit::alloc::CountingAllocator;

@@ -1,8 +1,9 @@
 //! Arrays against a plain model of them: whatever is written and read, both stay equal.
 
 use blosc_oxide::{
-    ArrayOptions, Codec, ErrorKind, Executor, Fill, FrameOptions, ItemOrder, MemoryDirectory, MemoryStorage, NdArray,
-    Options, Pick, Place, Threads,
+    ArrayOptions, AxisSelection, Codec, ErrorKind, Executor, Fill, FrameOptions, ItemOrder, Location, NdArray, Options,
+    Threads,
+    storage::{MemoryDirectory, MemoryStorage},
 };
 use std::sync::Arc;
 use testkit::Rng;
@@ -114,28 +115,28 @@ fn random(rng: &mut Rng) -> u32 {
 }
 
 /// A pick for an axis, and the indices that it stands for.
-fn pick(rng: &mut Rng, length: u64) -> (Pick, Vec<u64>) {
+fn pick(rng: &mut Rng, length: u64) -> (AxisSelection, Vec<u64>) {
     if length == 0 {
-        return (Pick::All, Vec::new());
+        return (AxisSelection::All, Vec::new());
     }
     match rng.below(6) {
-        0 => (Pick::All, (0..length).collect()),
+        0 => (AxisSelection::All, (0..length).collect()),
         1 => {
             let at = below(rng, length);
-            (Pick::At(at), vec![at])
+            (AxisSelection::Index(at), vec![at])
         }
         2 | 3 => {
             let (a, b) = (below(rng, length + 1), below(rng, length + 1));
             let step = 1 + below(rng, 3);
             let (start, end) = (a.min(b), a.max(b));
             let indices = (start..end).step_by(usize::try_from(step).unwrap()).collect();
-            (Pick::steps(start, end, i64::try_from(step).unwrap()), indices)
+            (AxisSelection::slice(start, end, i64::try_from(step).unwrap()), indices)
         }
         4 => {
             let start = below(rng, length);
             let step = 1 + below(rng, 3);
             let indices = (0..=start).rev().step_by(usize::try_from(step).unwrap()).collect();
-            (Pick::steps(start, None, -i64::try_from(step).unwrap()), indices)
+            (AxisSelection::slice(start, None, -i64::try_from(step).unwrap()), indices)
         }
         _ => {
             // Each index once, since of two values for one item neither is right.
@@ -143,7 +144,7 @@ fn pick(rng: &mut Rng, length: u64) -> (Pick, Vec<u64>) {
             if rng.below(2) == 0 {
                 indices.reverse();
             }
-            (Pick::list(indices.clone()), indices)
+            (AxisSelection::indices(indices.clone()), indices)
         }
     }
 }
@@ -168,18 +169,18 @@ impl Pair {
         assert_eq!(self.array.to_vec().unwrap(), self.model.bytes(), "{:?}", self.array);
     }
 
-    fn picks(&self, rng: &mut Rng) -> (Vec<Pick>, Vec<usize>) {
-        let (picks, indices): (Vec<Pick>, Vec<Vec<u64>>) =
+    fn selections(&self, rng: &mut Rng) -> (Vec<AxisSelection>, Vec<usize>) {
+        let (selections, indices): (Vec<AxisSelection>, Vec<Vec<u64>>) =
             self.model.shape.iter().map(|&length| pick(rng, length)).unzip();
         let positions = self.model.positions(&indices);
-        (picks, positions)
+        (selections, positions)
     }
 
     fn read(&mut self, rng: &mut Rng) {
-        let (picks, positions) = self.picks(rng);
+        let (selections, positions) = self.selections(rng);
         let expected = bytes(positions.iter().map(|&position| self.model.items[position]));
-        assert_eq!(self.array.slice(&picks).unwrap(), expected, "{:?} {picks:?}", self.array);
-        let shape = self.array.slice_shape(&picks).unwrap();
+        assert_eq!(self.array.slice(&selections).unwrap(), expected, "{:?} {selections:?}", self.array);
+        let shape = self.array.slice_shape(&selections).unwrap();
         assert_eq!(shape.iter().product::<usize>() * 4, expected.len());
         // The same with the first axis innermost, and a gap behind each item.
         let mut strides = Vec::new();
@@ -189,7 +190,7 @@ impl Pair {
             stride *= length;
         }
         let mut out = vec![0xee; stride];
-        self.array.slice_into_strided(&picks, &mut out, &strides).unwrap();
+        self.array.slice_into_strided(&selections, &mut out, &strides).unwrap();
         for (number, item) in expected.chunks(4).enumerate() {
             let (mut rest, mut at) = (number, 0);
             for (&length, stride) in shape.iter().zip(&strides).rev() {
@@ -202,17 +203,17 @@ impl Pair {
     }
 
     fn write(&mut self, rng: &mut Rng) {
-        let (picks, positions) = self.picks(rng);
+        let (selections, positions) = self.selections(rng);
         if rng.below(4) == 0 {
             // One item everywhere.
             let value = random(rng);
-            let strides = vec![0; self.array.slice_shape(&picks).unwrap().len()];
-            self.array.write_strided(&picks, &value.to_le_bytes(), &strides).unwrap();
+            let strides = vec![0; self.array.slice_shape(&selections).unwrap().len()];
+            self.array.write_strided(&selections, &value.to_le_bytes(), &strides).unwrap();
             positions.iter().for_each(|&position| self.model.items[position] = value);
             return;
         }
         let values: Vec<u32> = positions.iter().map(|_| random(rng)).collect();
-        self.array.write(&picks, &bytes(values.iter().copied())).unwrap();
+        self.array.write(&selections, &bytes(values.iter().copied())).unwrap();
         for (&position, value) in positions.iter().zip(values) {
             self.model.items[position] = value;
         }
@@ -293,7 +294,7 @@ impl Pair {
             axes.swap(at, rng.below(at + 1));
         }
         let options = self.array.options().transposed(&axes).unwrap();
-        self.array = self.array.transpose(Place::Memory, &axes, &options).unwrap();
+        self.array = self.array.transpose(Location::Memory, &axes, &options).unwrap();
         self.model = self.model.transposed(&axes);
     }
 
@@ -306,7 +307,7 @@ impl Pair {
             .with_chunks(&chunks)
             .with_blocks(&blocks)
             .with_compression(Options::new(1).with_codec(codec));
-        self.array = self.array.copy(Place::Memory, &options).unwrap();
+        self.array = self.array.copy(Location::Memory, &options).unwrap();
         assert_eq!((self.array.geometry().chunks(), self.array.geometry().blocks()), (&chunks[..], &blocks[..]));
     }
 
@@ -319,7 +320,7 @@ impl Pair {
         let options =
             ArrayOptions::new(&shape, Options::new(4)).with_dtype("<u4").with_chunks(&chunks).with_blocks(&blocks);
         let array = NdArray::from_data(&options, &other.bytes()).unwrap();
-        let joined = NdArray::concatenate(Place::Memory, &[&self.array, &array], axis, &self.array.options());
+        let joined = NdArray::concatenate(Location::Memory, &[&self.array, &array], axis, &self.array.options());
         self.array = joined.unwrap();
         self.model = self.model.inserted(axis, self.model.shape[axis], &other);
     }
@@ -412,8 +413,8 @@ fn random_operations_agree_with_the_model() {
         let frame = round % 4;
         let array = match frame {
             0 | 1 => NdArray::new(&options, &Fill::Zeros),
-            2 => NdArray::create(Place::storage(MemoryStorage::default()), &options, &Fill::Zeros),
-            _ => NdArray::create(Place::directory(MemoryDirectory::default()), &options, &Fill::Zeros),
+            2 => NdArray::create(Location::storage(MemoryStorage::default()), &options, &Fill::Zeros),
+            _ => NdArray::create(Location::directory(MemoryDirectory::default()), &options, &Fill::Zeros),
         };
         run(&mut rng, array.unwrap(), &shape);
     }
@@ -431,13 +432,13 @@ fn several_threads_read_and_write_what_one_does() {
         let mut arrays = [Threads::serial(), Threads::at_most(2), Threads::custom(Arc::new(Scoped))]
             .map(|threads| NdArray::from_data(&options(threads), &model.bytes()).unwrap());
         for _ in 0..25 {
-            let (picks, indices): (Vec<Pick>, Vec<Vec<u64>>) =
+            let (selections, indices): (Vec<AxisSelection>, Vec<Vec<u64>>) =
                 shape.iter().map(|&length| pick(&mut rng, length)).unzip();
             let positions = model.positions(&indices);
             let data = bytes(positions.iter().map(|_| random(&mut rng)));
-            let before: Vec<_> = arrays.iter().map(|array| array.slice(&picks).unwrap()).collect();
+            let before: Vec<_> = arrays.iter().map(|array| array.slice(&selections).unwrap()).collect();
             assert!(before.windows(2).all(|two| two[0] == two[1]));
-            arrays.iter_mut().for_each(|array| array.write(&picks, &data).unwrap());
+            arrays.iter_mut().for_each(|array| array.write(&selections, &data).unwrap());
         }
         let chunk = |array: &NdArray| -> Vec<Vec<u8>> {
             (0..array.super_chunk().nchunks()).map(|index| array.super_chunk().chunk(index).unwrap()).collect()
@@ -466,8 +467,8 @@ fn a_dimension_of_no_length_is_fine() {
     let options = ArrayOptions::new(&[3, 0, 2], Options::new(4)).with_dtype("<u4");
     let mut array = NdArray::new(&options, &Fill::Zeros).unwrap();
     assert!(array.to_vec().unwrap().is_empty());
-    array.write(&[Pick::All, Pick::All, Pick::All], &[]).unwrap();
-    assert_eq!(array.slice_shape(&[Pick::At(1), Pick::All, Pick::All]).unwrap(), [0, 2]);
+    array.write(&[AxisSelection::All, AxisSelection::All, AxisSelection::All], &[]).unwrap();
+    assert_eq!(array.slice_shape(&[AxisSelection::Index(1), AxisSelection::All, AxisSelection::All]).unwrap(), [0, 2]);
 }
 
 #[test]
@@ -498,10 +499,10 @@ fn an_array_in_a_frame_is_found_again() {
     std::fs::create_dir_all(&directory).unwrap();
     let options = ArrayOptions::new(&[20, 30], Options::new(4)).with_dtype("<i4").with_frame(FrameOptions::default());
     let mut array = NdArray::create(&path, &options, &Fill::Zeros).unwrap();
-    array.write(&[(5..7).into(), Pick::All], &bytes(0..60)).unwrap();
+    array.write(&[(5..7).into(), AxisSelection::All], &bytes(0..60)).unwrap();
     array.commit().unwrap();
     let again = NdArray::open(&path).unwrap();
     assert_eq!((again.shape(), again.dtype()), (&[20, 30][..], "<i4"));
-    assert_eq!(again.slice(&[Pick::At(6), (0..2).into()]).unwrap(), bytes(30..32));
+    assert_eq!(again.slice(&[AxisSelection::Index(6), (0..2).into()]).unwrap(), bytes(30..32));
     std::fs::remove_dir_all(&directory).unwrap();
 }

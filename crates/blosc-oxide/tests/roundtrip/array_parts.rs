@@ -1,8 +1,10 @@
 //! Arrays go out and come in part by part, in bounded memory, as they do whole.
 
 use blosc_oxide::{
-    ArrayOptions, Codec, CodecContext, CodecPlugin, ErrorKind, Frame, FrameOptions, ItemOrder, Limits, MemoryStorage,
-    NdArray, NumpyArray, Options, Pick, Place, Plugins, Result, Threads,
+    ArrayOptions, AxisSelection, Codec, ErrorKind, Frame, FrameOptions, ItemOrder, Limits, Location, NdArray,
+    NpyHeader, Options, Result, Threads,
+    plugin::{CodecContext, CodecPlugin, Plugins},
+    storage::MemoryStorage,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,9 +68,9 @@ fn an_array_goes_out_in_parts_as_it_is() {
 /// What `out` holds in Fortran order, in C order.
 fn from_fortran(shape: &[u64], out: &[u8]) -> Vec<u8> {
     let options = ArrayOptions::new(shape, Options::new(3));
-    let described = NumpyArray::new("|V3", shape, ItemOrder::Fortran).unwrap();
+    let described = NpyHeader::new("|V3", shape, ItemOrder::Fortran).unwrap();
     let file = MemoryStorage::new(out.to_vec());
-    NdArray::from_plain(Place::Memory, &file, &described, &options).unwrap().to_vec().unwrap()
+    NdArray::from_plain(Location::Memory, &file, &described, &options).unwrap().to_vec().unwrap()
 }
 
 #[test]
@@ -95,33 +97,33 @@ fn an_array_goes_out_in_fortran_order_in_parts() {
         assert!(part == all[all.len() / 3..all.len() / 2], "{shape:?}");
     }
     let (array, _) = made(&[60, 50, 4], &[16, 20, 3], &[8, 5, 2]);
-    let picks = [Pick::from(3..50), Pick::At(7), Pick::steps(3, None, -1)];
+    let selections = [AxisSelection::from(3..50), AxisSelection::Index(7), AxisSelection::slice(3, None, -1)];
     let mut out = Vec::new();
-    limited(&array, 8000).in_order(ItemOrder::Fortran).slice_to(&picks, &mut out).unwrap();
-    assert!(from_fortran(&[47, 4], &out) == array.slice(&picks).unwrap());
+    limited(&array, 8000).in_order(ItemOrder::Fortran).slice_to(&selections, &mut out).unwrap();
+    assert!(from_fortran(&[47, 4], &out) == array.slice(&selections).unwrap());
 }
 
 #[test]
 fn a_slice_goes_out_in_parts_as_it_is() {
     let (whole, _) = made(&[60, 50, 4], &[16, 20, 3], &[8, 5, 2]);
     let array = limited(&whole, 8000);
-    let picks = [
-        Pick::All,
-        Pick::At(7),
-        Pick::from(5..48),
-        Pick::steps(1, 49, 3),
-        Pick::steps(49, None, -1),
-        Pick::steps(45, 3, -7),
-        Pick::list([7, 7, 40, 3, 0]),
-        Pick::from(9..9),
+    let selections = [
+        AxisSelection::All,
+        AxisSelection::Index(7),
+        AxisSelection::from(5..48),
+        AxisSelection::slice(1, 49, 3),
+        AxisSelection::slice(49, None, -1),
+        AxisSelection::slice(45, 3, -7),
+        AxisSelection::indices([7, 7, 40, 3, 0]),
+        AxisSelection::from(9..9),
     ];
-    for first in &picks {
-        for second in &picks {
-            for third in [Pick::All, Pick::At(3), Pick::steps(3, None, -2)] {
-                let picks = [first.clone(), second.clone(), third];
+    for first in &selections {
+        for second in &selections {
+            for third in [AxisSelection::All, AxisSelection::Index(3), AxisSelection::slice(3, None, -2)] {
+                let selections = [first.clone(), second.clone(), third];
                 let mut out = Vec::new();
-                array.slice_to(&picks, &mut out).unwrap();
-                assert!(out == whole.slice(&picks).unwrap(), "{picks:?}");
+                array.slice_to(&selections, &mut out).unwrap();
+                assert!(out == whole.slice(&selections).unwrap(), "{selections:?}");
             }
         }
     }
@@ -190,17 +192,17 @@ fn an_array_grows_by_what_is_in_a_file() {
 fn items_without_a_header_become_an_array_in_either_order() {
     let data = counted(35, 2);
     for order in [ItemOrder::C, ItemOrder::Fortran] {
-        let described = NumpyArray::new("<u2", [5, 7], order).unwrap();
+        let described = NpyHeader::new("<u2", [5, 7], order).unwrap();
         let options = ArrayOptions::new(&[], Options::new(1)).with_chunks(&[3, 3]).with_blocks(&[2, 2]);
         let file = MemoryStorage::new(data.clone());
-        let array = NdArray::from_plain(Place::Memory, &file, &described, &options).unwrap();
+        let array = NdArray::from_plain(Location::Memory, &file, &described, &options).unwrap();
         let mut npy = Vec::new();
         described.write_npy_header(&mut npy).unwrap();
         npy.extend_from_slice(&data);
-        let expected = NdArray::from_npy(Place::Memory, &MemoryStorage::new(npy), &options).unwrap();
+        let expected = NdArray::from_npy(Location::Memory, &MemoryStorage::new(npy), &options).unwrap();
         assert_eq!(array.to_vec().unwrap(), expected.to_vec().unwrap());
         let short = MemoryStorage::new(data[..69].to_vec());
-        let error = NdArray::from_plain(Place::Memory, &short, &described, &options).unwrap_err();
+        let error = NdArray::from_plain(Location::Memory, &short, &described, &options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Truncated);
     }
 }
@@ -209,7 +211,7 @@ fn items_without_a_header_become_an_array_in_either_order() {
 fn a_step_longer_than_memory_takes_one_item() {
     let (array, data) = made(&[10, 4], &[4, 4], &[2, 2]);
     for step in [i64::MAX, i64::MIN + 1, 1 << 40] {
-        let first = if step > 0 { Pick::steps(2, 10, step) } else { Pick::steps(2, None, step) };
-        assert_eq!(array.slice(&[first, Pick::At(1)]).unwrap(), data[27..30], "{step}");
+        let first = if step > 0 { AxisSelection::slice(2, 10, step) } else { AxisSelection::slice(2, None, step) };
+        assert_eq!(array.slice(&[first, AxisSelection::Index(1)]).unwrap(), data[27..30], "{step}");
     }
 }

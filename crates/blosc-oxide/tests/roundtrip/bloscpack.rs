@@ -2,10 +2,10 @@
 #![cfg(feature = "bloscpack")]
 
 use blosc_oxide::bloscpack::{
-    self, Bloscpack, BloscpackOptions, BloscpackWriter, Checksum, ItemOrder, MetadataOptions, NumpyArray, Offsets,
+    self, Bloscpack, BloscpackOptions, BloscpackWriter, Checksum, ItemOrder, MetadataOptions, NpyHeader, Offsets,
     ReadOptions, Version,
 };
-use blosc_oxide::{Codec, ErrorKind, Executor, Filter, Limits, MemoryStorage, Options, Threads};
+use blosc_oxide::{Codec, ErrorKind, Executor, Filter, Limits, Options, Threads, storage::MemoryStorage};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use testkit::formula::generate;
@@ -429,7 +429,7 @@ fn npy_files_come_back_with_their_shape() {
         let order = if fortran { "True" } else { "False" };
         let header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
         let header = format!("{header:<117}\n");
-        let array = NumpyArray::read_npy_header(&mut &npy(&header, &[])[..]).unwrap();
+        let array = NpyHeader::read_npy_header(&mut &npy(&header, &[])[..]).unwrap();
         let data = data(usize::try_from(array.nbytes()).unwrap());
         let original = npy(&header, &data);
 
@@ -460,7 +460,7 @@ fn npy_files_that_are_cut_off_are_refused() {
     let plain = bloscpack::pack_slice(&data(96), &options()).unwrap();
     let error = open(&plain).copy_to_npy(std::io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "the file holds no NumPy array: its metadata does not describe one");
-    let short = NumpyArray::new("<f8", [13], ItemOrder::C).unwrap().to_json();
+    let short = NpyHeader::new("<f8", [13], ItemOrder::C).unwrap().to_json();
     let packed = bloscpack::pack_slice(&data(96), &options().with_metadata(short)).unwrap();
     let error = open(&packed).copy_to_npy(std::io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "the file holds 96 bytes, the array in its metadata has 104");

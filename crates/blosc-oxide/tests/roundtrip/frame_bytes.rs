@@ -1,6 +1,6 @@
 //! The frame that doc/format/frame.md shows byte by byte.
 
-use blosc_oxide::{Frame, FrameOptions, MemoryStorage, Options, Special};
+use blosc_oxide::{Frame, FrameOptions, Options, Special, storage::MemoryStorage};
 
 const HEADER: &[&[u8]] = &[
     b"\x9e\xa8b2frame\0",

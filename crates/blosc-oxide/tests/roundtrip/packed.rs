@@ -2,8 +2,9 @@
 
 use crate::common::packed::{HEADER_LEN, RELEASES, contents, int, noise, open, ramp, set_int};
 use blosc_oxide::{
-    Codec, Decompressor, ErrorKind, Filter, MemoryStorage, PackedOptions, PackedRelease, PackedSpecial,
-    PackedSuperChunk, PackedWriter,
+    Codec, Decompressor, ErrorKind, Filter,
+    legacy::{PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk, PackedWriter},
+    storage::MemoryStorage,
 };
 use testkit::Rng;
 

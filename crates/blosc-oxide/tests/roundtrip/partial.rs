@@ -1,7 +1,8 @@
 //! Any part of a chunk can be read alone, and costs no more than the blocks that it touches.
 
 use blosc_oxide::{
-    Chunk, Codec, Compressor, Decompressor, Filter, Format, Frame, FrameOptions, MemoryStorage, Options, SplitMode,
+    Chunk, Codec, Compressor, Decompressor, Filter, Format, Frame, FrameOptions, Options, SplitMode,
+    storage::MemoryStorage,
 };
 use testkit::Rng;
 use testkit::golden::Golden;

@@ -1,6 +1,8 @@
 //! Data of any length goes into and out of a super-chunk, the same for any number of threads.
 
-use blosc_oxide::{Container, Frame, FrameLayout, FrameVersion, MemoryStorage, Options, Special, SuperChunk, Threads};
+use blosc_oxide::{
+    Container, Frame, FrameLayout, FrameVersion, Options, Special, SuperChunk, Threads, storage::MemoryStorage,
+};
 use std::io::Read;
 
 fn data(len: usize) -> Vec<u8> {
@@ -96,15 +98,15 @@ fn a_frame_tells_what_it_is() {
     let bytes = frame.to_bytes().unwrap();
     let position = usize::try_from(frame.chunk_position(1).unwrap().unwrap()).unwrap();
     assert!(bytes[position..].starts_with(&frame.chunk(1).unwrap()));
-    assert_eq!(Container::of(&bytes[..], 0).unwrap(), Some(Container::Frame));
+    assert_eq!(Container::detect(&bytes[..], 0).unwrap(), Some(Container::Frame));
 }
 
 #[test]
 fn containers_are_told_apart_by_their_content() {
     let mut early = Vec::new();
     let sc = filled(Threads::serial(), &data(5000), 5000);
-    sc.write_early(blosc_oxide::EarlyFrame::Beta1, std::io::Cursor::new(&mut early)).unwrap();
-    let packed = blosc_oxide::PackedOptions::new(4).pack([data(500)]).unwrap();
+    sc.write_early(blosc_oxide::legacy::EarlyFrame::Beta1, std::io::Cursor::new(&mut early)).unwrap();
+    let packed = blosc_oxide::legacy::PackedOptions::new(4).pack([data(500)]).unwrap();
     let cases = [
         (early, Some(Container::Frame)),
         (packed, Some(Container::Packed)),
@@ -114,15 +116,15 @@ fn containers_are_told_apart_by_their_content() {
         (Vec::new(), None),
     ];
     for (bytes, expected) in cases {
-        assert_eq!(Container::of(&bytes[..], 0).unwrap(), expected);
+        assert_eq!(Container::detect(&bytes[..], 0).unwrap(), expected);
         let shifted = [&[1; 13][..], &bytes].concat();
-        assert_eq!(Container::of(&shifted[..], 13).unwrap(), expected);
+        assert_eq!(Container::detect(&shifted[..], 13).unwrap(), expected);
     }
     #[cfg(feature = "bloscpack")]
     {
-        let options = blosc_oxide::BloscpackOptions::new(Options::new(4));
+        let options = blosc_oxide::bloscpack::BloscpackOptions::new(Options::new(4));
         let file = blosc_oxide::bloscpack::pack_slice(&data(500), &options).unwrap();
-        assert_eq!(Container::of(&file[..], 0).unwrap(), Some(Container::Bloscpack));
+        assert_eq!(Container::detect(&file[..], 0).unwrap(), Some(Container::Bloscpack));
     }
 }
 
@@ -135,7 +137,7 @@ fn a_damaged_chunk_is_noticed_when_it_is_read_whole() {
     bytes[position + 500] ^= 1;
     let mut frame = Frame::from_bytes(bytes).unwrap();
     assert!(frame.write_to(0..5000, std::io::sink()).is_ok(), "nothing is compared unless it is asked for");
-    frame.check_when_read().unwrap();
+    frame.verify_when_read().unwrap();
     let error = frame.write_to(0..5000, std::io::sink()).unwrap_err();
     assert_eq!(error.kind(), blosc_oxide::ErrorKind::ChecksumMismatch);
     assert!(error.to_string().starts_with("chunk 1: its hash is "), "{error}");

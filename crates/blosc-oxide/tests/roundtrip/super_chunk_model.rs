@@ -1,8 +1,8 @@
 //! A super-chunk does what a plain list of buffers does, in memory, in one storage and in a directory.
 
 use blosc_oxide::{
-    Codec, Directory as _, Durability, Filter, Frame, FrameOptions, MemoryDirectory, Options, Special, SuperChunk,
-    Threads, fill_chunk, special_chunk,
+    Codec, Filter, Frame, FrameOptions, Options, Special, SuperChunk, Threads, fill_chunk, special_chunk,
+    storage::{Directory as _, Durability, MemoryDirectory},
 };
 use std::ops::{Deref, DerefMut};
 use testkit::Rng;

@@ -1,8 +1,8 @@
 //! What super-chunks and frames take and refuse: metalayers, chunks of all sizes, special ones, single blocks.
 
 use blosc_oxide::{
-    Codec, Durability, ErrorKind, Format, Frame, FrameOptions, FrameVersion, MemoryDirectory, MemoryStorage, Options,
-    Special, SuperChunk, Threads,
+    Codec, ErrorKind, Format, Frame, FrameOptions, FrameVersion, Options, Special, SuperChunk, Threads,
+    storage::{Durability, MemoryDirectory, MemoryStorage},
 };
 use testkit::Rng;
 

@@ -5,8 +5,9 @@ use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, Kind};
 use blosc_oxide::{
-    ArrayOptions, Durability, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, MemoryDirectory, NdArray, Options,
-    PackedOptions, PackedSuperChunk, PackedWriter, Pick, Result, Threads,
+    ArrayOptions, AxisSelection, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, Threads,
+    legacy::{PackedOptions, PackedSuperChunk, PackedWriter},
+    storage::{Durability, MemoryDirectory},
 };
 use std::path::Path;
 
@@ -171,7 +172,7 @@ fn two_arrays_on_one_frame_lose_nothing() {
         other.append(0, &items(2)).unwrap();
         assert_eq!(other.shape(), [2, 4]);
         other.commit().unwrap();
-        one.write(&[Pick::At(1), Pick::All], &items(3)).unwrap();
+        one.write(&[AxisSelection::Index(1), AxisSelection::All], &items(3)).unwrap();
         assert_eq!(one.shape(), [2, 4]);
         one.commit().unwrap();
         assert!(other.refresh().unwrap());

@@ -3,7 +3,7 @@
 
 use crate::common::child;
 use crate::common::content::noise;
-use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Options, Result, Threads};
+use blosc_oxide::{Frame, FrameLayout, FrameOptions, Options, Result, Threads, storage::Durability};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};

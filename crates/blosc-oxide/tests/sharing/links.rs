@@ -1,7 +1,10 @@
 //! Frames from strangers: nothing but their own regular files is opened or written.
 #![cfg(unix)]
 
-use blosc_oxide::{Directory, ErrorKind, FileDirectory, FileStorage, Frame, FrameLayout, FrameOptions, Options};
+use blosc_oxide::{
+    ErrorKind, Frame, FrameLayout, FrameOptions, Options,
+    storage::{Directory, FileDirectory, FileStorage},
+};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! Handles that change one frame with locking wait for each other, and lose nothing.
 
 use blosc_oxide::{
-    ArrayOptions, Durability, ErrorKind, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, Special, Threads,
+    ArrayOptions, ErrorKind, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, Special, Threads,
+    storage::Durability,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -292,14 +293,14 @@ fn readers_share_the_frame() {
 fn locking_needs_a_path() {
     let layout = FrameLayout::Contiguous;
     let refused = [
-        Frame::create_in(blosc_oxide::MemoryStorage::default(), options(layout)),
-        Frame::create_in_directory(blosc_oxide::MemoryDirectory::new(), options(layout)),
-        Frame::open_at(blosc_oxide::MemoryStorage::default(), 0, options(layout)),
+        Frame::create_in(blosc_oxide::storage::MemoryStorage::default(), options(layout)),
+        Frame::create_in_directory(blosc_oxide::storage::MemoryDirectory::new(), options(layout)),
+        Frame::open_at(blosc_oxide::storage::MemoryStorage::default(), 0, options(layout)),
     ];
     for result in refused {
         assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidArgument);
     }
-    let mut frame = Frame::create_in(blosc_oxide::MemoryStorage::default(), Options::new(1)).unwrap();
+    let mut frame = Frame::create_in(blosc_oxide::storage::MemoryStorage::default(), Options::new(1)).unwrap();
     frame.lock().unwrap();
     frame.unlock().unwrap();
     assert_eq!(frame.lock_shared().unwrap_err().kind(), ErrorKind::InvalidArgument);

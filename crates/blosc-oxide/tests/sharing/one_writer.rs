@@ -3,7 +3,7 @@
 
 use crate::common::child::{self, Scratch};
 use crate::common::content::noise;
-use blosc_oxide::{Durability, Frame, FrameLayout, FrameOptions, Options, Result, Threads};
+use blosc_oxide::{Frame, FrameLayout, FrameOptions, Options, Result, Threads, storage::Durability};
 use std::path::Path;
 use std::process::{Child, Output};
 use std::time::{Duration, Instant};

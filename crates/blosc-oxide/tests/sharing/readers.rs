@@ -6,8 +6,8 @@ use crate::common::content::{Content, noise};
 use crate::common::disk::{self, FILE};
 use crate::common::edits::CHUNK;
 use blosc_oxide::{
-    Directory, Durability, ErrorKind, FileDirectory, Frame, FrameLayout, FrameOptions, MemoryDirectory, MemoryStorage,
-    Options, ReadAt,
+    ErrorKind, Frame, FrameLayout, FrameOptions, Options,
+    storage::{Directory, Durability, FileDirectory, MemoryDirectory, MemoryStorage, ReadAt},
 };
 use std::io;
 use std::ops::Range;
@@ -205,10 +205,10 @@ fn checksums_that_a_later_commit_has_overwritten_are_not_called_damaged() {
     assert!(found.is_good(), "{:?}", found.damage);
     assert_eq!((found.chunks, found.checksums), (10_000, 0));
     // Who wants no chunk that has not been compared does not get one.
-    assert_eq!(reader.check_when_read().unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(reader.verify_when_read().unwrap_err().kind(), ErrorKind::Conflict);
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.verify().unwrap().checksums, 10_000);
-    reader.check_when_read().unwrap();
+    reader.verify_when_read().unwrap();
     assert!(reader.chunk(9_999).is_ok());
 }
 

@@ -8,7 +8,7 @@
 
 use super::super::tensor::quote;
 use super::{Machine, Node, Place, corrupt, unsupported};
-use blosc_oxide::{ItemOrder, NumpyArray, Result};
+use blosc_oxide::{ItemOrder, NpyHeader, Result};
 use std::collections::HashMap;
 
 /// The longest description of a type.
@@ -93,7 +93,7 @@ impl<'a> Machine<'a> {
             let start = text.len();
             self.describe_inner(text, dtype, depth)?;
             let described = format!("[('', {})]", text.get(start..).unwrap_or_default());
-            let size = NumpyArray::new(&described, [], ItemOrder::C)?.itemsize() as u64;
+            let size = NpyHeader::new(&described, [], ItemOrder::C)?.itemsize() as u64;
             end = offset.saturating_add(size);
             text.push_str("), ");
         }

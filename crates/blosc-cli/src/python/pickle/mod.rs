@@ -11,7 +11,7 @@
 
 mod describe;
 
-use blosc_oxide::{Error, ErrorKind, ItemOrder, NumpyArray, Result};
+use blosc_oxide::{Error, ErrorKind, ItemOrder, NpyHeader, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ const MAX_TEXT: usize = 1 << 16;
 ///
 /// # Errors
 /// `Unsupported` if it is a pickle of something else, with the name of what that is; `Corrupt` if it is damaged.
-pub(crate) fn pickled_array(data: &[u8]) -> Result<Option<(NumpyArray, Range<usize>)>> {
+pub(crate) fn pickled_array(data: &[u8]) -> Result<Option<(NpyHeader, Range<usize>)>> {
     if !matches!(data, [PICKLE_START, 2..=5, .., PICKLE_END]) {
         return Ok(None);
     }
@@ -374,14 +374,14 @@ impl<'a> Machine<'a> {
     }
 
     /// The array that the value at `top` is.
-    fn finish(&self, top: Place) -> Result<(NumpyArray, Range<usize>)> {
+    fn finish(&self, top: Place) -> Result<(NpyHeader, Range<usize>)> {
         let Node::Array(Some(parts)) = self.node(top) else {
             return Err(unsupported("it is no array of NumPy"));
         };
         let mut dtype = String::new();
         self.describe(&mut dtype, parts.dtype, MAX_DEPTH)?;
         let shape = parts.shape.iter().map(|&length| self.as_u64(length)).collect::<Result<Vec<_>>>()?;
-        let array = NumpyArray::new(&dtype, shape, parts.order)?;
+        let array = NpyHeader::new(&dtype, shape, parts.order)?;
         if array.nbytes() != parts.items.len() as u64 {
             let (described, there) = (array.nbytes(), parts.items.len());
             return Err(corrupt(&format!("an array of {described} bytes is described, there are {there}")));

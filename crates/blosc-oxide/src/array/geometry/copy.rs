@@ -1,8 +1,9 @@
 //! Copying between a chunk's data, which is in blocks, and a plain buffer.
 
-use super::{Geometry, MAX_DIMS};
+use super::Geometry;
 use crate::array::select::plan::advance;
 use crate::error::Result;
+use crate::limits::MAX_DIMS;
 use blosc_kernels::boxes::{Source, copy_box};
 use std::ops::{Deref, DerefMut, Range};
 

@@ -15,12 +15,9 @@ pub(in crate::array) mod cells;
 )]
 pub(in crate::array) mod copy;
 
-use crate::chunk::{MAX_BLOCKSIZE, MAX_NBYTES};
 use crate::error::{Result, bail, error};
+use crate::limits::{MAX_BLOCKSIZE, MAX_DIMS, MAX_NBYTES};
 use std::ops::Range;
-
-/// The most dimensions an array can have.
-pub const MAX_DIMS: usize = 16;
 
 /// How an array is cut up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,7 +167,7 @@ impl Geometry {
 
     /// The number of the chunk at this place of the grid.
     #[must_use]
-    pub fn chunk_number(&self, place: &[u64]) -> u64 {
+    pub fn chunk_index(&self, place: &[u64]) -> u64 {
         self.number_of(place.iter().copied())
     }
 
@@ -197,7 +194,7 @@ impl Geometry {
 
     /// The same for a number that is that of a chunk.
     pub(in crate::array) fn spans_of_chunk(&self, chunk: u64) -> Vec<Range<u64>> {
-        self.chunk_place(chunk).into_iter().enumerate().map(|(axis, at)| self.chunk_span(axis, at)).collect()
+        self.chunk_coordinates(chunk).into_iter().enumerate().map(|(axis, at)| self.chunk_span(axis, at)).collect()
     }
 
     /// Whether the items of a chunk without padding follow each other in the array, in the order in which they are stored.
@@ -216,7 +213,7 @@ impl Geometry {
 
     /// The place in the grid of the chunk with this number.
     #[must_use]
-    pub fn chunk_place(&self, chunk: u64) -> Vec<u64> {
+    pub fn chunk_coordinates(&self, chunk: u64) -> Vec<u64> {
         place(&self.grid, chunk)
     }
 
@@ -295,8 +292,8 @@ mod tests {
         assert_eq!(geometry.chunk_nbytes(), 4 * 6 * 4);
         assert_eq!(geometry.block_nbytes(), 2 * 3 * 4);
         assert_eq!((geometry.nitems(), geometry.nchunks()), (35, 4));
-        assert_eq!(geometry.chunk_place(2), [1, 0]);
-        assert_eq!(geometry.chunk_number(&[1, 0]), 2);
+        assert_eq!(geometry.chunk_coordinates(2), [1, 0]);
+        assert_eq!(geometry.chunk_index(&[1, 0]), 2);
         assert_eq!(geometry.chunk_span(0, 1), 4..5);
     }
 

@@ -3,7 +3,7 @@
 use super::regions::{Axis, Budget, Region, Regions, in_order};
 use crate::array::geometry::copy::{c_strides, size};
 use crate::array::nd_array::NdArray;
-use crate::array::select::axis::Pick;
+use crate::array::select::axis::AxisSelection;
 use crate::error::{Result, bail};
 use crate::numpy::ItemOrder;
 use std::io::Write;
@@ -26,7 +26,7 @@ const BUDGET: Budget = Budget { usual: PART_NBYTES, row: ROW_NBYTES };
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Ordered<'a> {
+pub struct OrderedView<'a> {
     array: &'a NdArray,
     order: ItemOrder,
 }
@@ -34,8 +34,8 @@ pub struct Ordered<'a> {
 impl NdArray {
     /// The items in this order, to be written out.
     #[must_use]
-    pub fn in_order(&self, order: ItemOrder) -> Ordered<'_> {
-        Ordered { array: self, order }
+    pub fn in_order(&self, order: ItemOrder) -> OrderedView<'_> {
+        OrderedView { array: self, order }
     }
 
     /// Writes this range of the bytes of the array, in C order, to `out`; without padding, they are as many as all items
@@ -66,12 +66,12 @@ impl NdArray {
         self.in_order(ItemOrder::C).bytes_from(start)
     }
 
-    /// Writes what `picks` take, in C order, to `out`, in as little memory as [`write_to`](Self::write_to).
+    /// Writes what `selections` select, in C order, to `out`, in as little memory as [`write_to`](Self::write_to).
     ///
     /// # Errors
     /// As [`slice`](Self::slice), and whatever `out` reports. What came before that has been written.
-    pub fn slice_to(&self, picks: &[Pick], out: impl Write) -> Result<()> {
-        self.in_order(ItemOrder::C).slice_to(picks, out)
+    pub fn slice_to(&self, selections: &[AxisSelection], out: impl Write) -> Result<()> {
+        self.in_order(ItemOrder::C).slice_to(selections, out)
     }
 
     /// How many bytes all items have, without padding.
@@ -81,7 +81,7 @@ impl NdArray {
     }
 }
 
-impl Ordered<'_> {
+impl OrderedView<'_> {
     /// As [`NdArray::write_to`], in this order.
     ///
     /// # Errors
@@ -119,57 +119,59 @@ impl Ordered<'_> {
     ///
     /// # Errors
     /// As there.
-    pub fn slice_to(&self, picks: &[Pick], mut out: impl Write) -> Result<()> {
-        for region in self.regions(picks, BUDGET)? {
-            out.write_all(&self.part(picks, &region)?)?;
+    pub fn slice_to(&self, selections: &[AxisSelection], mut out: impl Write) -> Result<()> {
+        for region in self.regions(selections, BUDGET)? {
+            out.write_all(&self.part(selections, &region)?)?;
         }
         Ok(out.flush()?)
     }
 
-    fn all(&self) -> Vec<Pick> {
-        vec![Pick::All; self.array.geometry().ndim()]
+    fn all(&self) -> Vec<AxisSelection> {
+        vec![AxisSelection::All; self.array.geometry().ndim()]
     }
 
-    /// What `picks` take, cut into parts that follow each other in this order.
-    fn regions(&self, picks: &[Pick], budget: Budget) -> Result<Regions> {
+    /// What `selections` select, cut into parts that follow each other in this order.
+    fn regions(&self, selections: &[AxisSelection], budget: Budget) -> Result<Regions> {
         let geometry = self.array.geometry();
-        let counts = self.array.taken(picks)?;
+        let counts = self.array.taken(selections)?;
         let lengths = geometry.chunks().iter().zip(geometry.blocks());
-        let axes = picks.iter().zip(counts).zip(lengths);
-        let axes: Vec<Axis> = axes.map(|((pick, count), (&chunk, &block))| cut(pick, count, chunk, block)).collect();
+        let axes = selections.iter().zip(counts).zip(lengths);
+        let axes: Vec<Axis> =
+            axes.map(|((selection, count), (&chunk, &block))| cut(selection, count, chunk, block)).collect();
         let limits = self.array.sc.limits();
         let budget = Budget { usual: limits.at_most(budget.usual), row: limits.at_most(budget.row) };
         Ok(Regions::new(&in_order(&axes, self.order), geometry.typesize(), budget))
     }
 
-    /// The bytes of a part of what `picks` take.
-    fn part(&self, picks: &[Pick], region: &Region) -> Result<Vec<u8>> {
+    /// The bytes of a part of what `selections` select.
+    fn part(&self, selections: &[AxisSelection], region: &Region) -> Result<Vec<u8>> {
         let spans = in_order(&region.spans, self.order);
-        let picks: Vec<Pick> = picks.iter().zip(&spans).map(|(pick, span)| pick.part(span)).collect();
+        let selections: Vec<AxisSelection> =
+            selections.iter().zip(&spans).map(|(selection, span)| selection.part(span)).collect();
         if self.order == ItemOrder::C {
-            return self.array.slice(&picks);
+            return self.array.slice(&selections);
         }
-        let shape = self.array.slice_shape(&picks)?;
+        let shape = self.array.slice_shape(&selections)?;
         let typesize = self.array.geometry().typesize();
         let nbytes = shape.iter().fold(typesize, |nbytes, &length| nbytes.saturating_mul(length));
         self.array.sc.limits().check("a slice", nbytes)?;
         let mut out = vec![0; nbytes];
         let strides = in_order(&c_strides(shape.iter().rev().copied(), typesize), self.order);
-        self.array.slice_into_strided(&picks, &mut out, &strides)?;
+        self.array.slice_into_strided(&selections, &mut out, &strides)?;
         Ok(out)
     }
 }
 
 /// How what is taken of an axis is stored.
-fn cut(pick: &Pick, count: usize, chunk: u64, block: u64) -> Axis {
+fn cut(selection: &AxisSelection, count: usize, chunk: u64, block: u64) -> Axis {
     let length = count as u64;
-    match pick {
-        Pick::All => Axis { length, start: 0, chunk, block },
-        Pick::Steps { start, step: 1, .. } => Axis { length, start: *start, chunk, block },
-        Pick::Steps { step, .. } => {
+    match selection {
+        AxisSelection::All => Axis { length, start: 0, chunk, block },
+        AxisSelection::Slice { start, step: 1, .. } => Axis { length, start: *start, chunk, block },
+        AxisSelection::Slice { step, .. } => {
             let every = step.unsigned_abs().max(1);
             Axis { length, start: 0, chunk: chunk.div_ceil(every), block: block.div_ceil(every) }
         }
-        Pick::At(_) | Pick::List(_) => Axis { length, start: 0, chunk: 1, block: 1 },
+        AxisSelection::Index(_) | AxisSelection::Indices(_) => Axis { length, start: 0, chunk: 1, block: 1 },
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::array::geometry::copy::{Dims, c_strides, size};
 use crate::array::nd_array::NdArray;
-use crate::array::select::axis::{AxisBlock, AxisPick, Pick};
+use crate::array::select::axis::{AxisBlock, AxisSelection, CheckedSelection};
 use crate::array::select::plan::{Part, Parts, Selection, advance, checked, each_box};
 use crate::error::{Result, bail, error};
 use crate::exec::{lock, tick};
@@ -20,50 +20,50 @@ impl NdArray {
     /// # Errors
     /// As [`slice`](Self::slice).
     pub fn to_vec(&self) -> Result<Vec<u8>> {
-        self.slice(&vec![Pick::All; self.geometry().ndim()])
+        self.slice(&vec![AxisSelection::All; self.geometry().ndim()])
     }
 
-    /// What `picks` take, a pick for each axis, in C order. Only the blocks that are touched are decoded.
+    /// What `selections` select, a selection for each axis, in C order. Only the blocks that are touched are decoded.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is not a pick for each axis or one is outside; as reading the chunks.
-    pub fn slice(&self, picks: &[Pick]) -> Result<Vec<u8>> {
-        let selection = self.bounded(picks)?;
+    /// `InvalidArgument` if there is not a selection for each axis or one is outside; as reading the chunks.
+    pub fn slice(&self, selections: &[AxisSelection]) -> Result<Vec<u8>> {
+        let selection = self.bounded(selections)?;
         let mut out = vec![0; selection.nbytes];
         self.read(&selection, &mut out)?;
         Ok(out)
     }
 
-    /// How many bytes `picks` take, if that is within the limits.
-    pub(in crate::array) fn slice_nbytes(&self, picks: &[Pick]) -> Result<usize> {
-        Ok(self.bounded(picks)?.nbytes)
+    /// How many bytes `selections` select, if that is within the limits.
+    pub(in crate::array) fn slice_nbytes(&self, selections: &[AxisSelection]) -> Result<usize> {
+        Ok(self.bounded(selections)?.nbytes)
     }
 
-    fn bounded(&self, picks: &[Pick]) -> Result<Selection> {
-        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
+    fn bounded(&self, selections: &[AxisSelection]) -> Result<Selection> {
+        let selection = Selection::new(self.geometry(), selections, self.sc.limits())?;
         self.sc.limits().check("a slice", selection.nbytes)?;
         Ok(selection)
     }
 
-    /// Puts what `picks` take into `out`, in C order.
+    /// Puts what `selections` select into `out`, in C order.
     ///
     /// # Errors
     /// As [`slice`](Self::slice); `InvalidArgument` if `out` is not as long as what they take.
-    pub fn slice_into(&self, picks: &[Pick], out: &mut [u8]) -> Result<()> {
-        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
+    pub fn slice_into(&self, selections: &[AxisSelection], out: &mut [u8]) -> Result<()> {
+        let selection = Selection::new(self.geometry(), selections, self.sc.limits())?;
         check_len(out.len(), &selection)?;
         self.read(&selection, out)
     }
 
-    /// Puts what `picks` take into `out`, where items along each axis that is kept are `strides` bytes apart: into a part
+    /// Puts what `selections` select into `out`, where items along each axis that is kept are `strides` bytes apart: into a part
     /// of a larger array, or in another order.
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Pick};
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection};
     /// let options = ArrayOptions::new(&[2, 3], Options::new(1));
     /// let array = NdArray::from_data(&options, &[1, 2, 3, 4, 5, 6])?;
     /// let mut columns_first = [0; 6];
-    /// array.slice_into_strided(&[Pick::All, Pick::All], &mut columns_first, &[1, 2])?;
+    /// array.slice_into_strided(&[AxisSelection::All, AxisSelection::All], &mut columns_first, &[1, 2])?;
     /// assert_eq!(columns_first, [1, 4, 2, 5, 3, 6]);
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
@@ -71,8 +71,8 @@ impl NdArray {
     /// # Errors
     /// As [`slice`](Self::slice); `InvalidArgument` if there is not a stride for each axis that is kept, if items would
     /// overlap, or if `out` has no room for all.
-    pub fn slice_into_strided(&self, picks: &[Pick], out: &mut [u8], strides: &[usize]) -> Result<()> {
-        let selection = Selection::new(self.geometry(), picks, self.sc.limits())?;
+    pub fn slice_into_strided(&self, selections: &[AxisSelection], out: &mut [u8], strides: &[usize]) -> Result<()> {
+        let selection = Selection::new(self.geometry(), selections, self.sc.limits())?;
         let strides = selection.all_strides(strides)?;
         let target = BoxMut::new(out, self.geometry().typesize(), &selection.counts(), &strides);
         let target = target.ok_or_else(|| {
@@ -81,24 +81,24 @@ impl NdArray {
         self.read_box(&selection, target, true)
     }
 
-    /// The shape of what `picks` take: axes of a single index are gone.
+    /// The shape of what `selections` select: axes of a single index are gone.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is not a pick for each axis or one is outside.
-    pub fn slice_shape(&self, picks: &[Pick]) -> Result<Vec<usize>> {
-        let kept = checked(self.geometry(), picks)?.into_iter().filter(|pick| pick.keeps_axis);
-        Ok(kept.map(|pick| pick.count()).collect())
+    /// `InvalidArgument` if there is not a selection for each axis or one is outside.
+    pub fn slice_shape(&self, selections: &[AxisSelection]) -> Result<Vec<usize>> {
+        let kept = checked(self.geometry(), selections)?.into_iter().filter(|selection| selection.keeps_axis);
+        Ok(kept.map(|selection| selection.count()).collect())
     }
 
-    /// How many items `picks` take along each axis.
-    pub(in crate::array) fn taken(&self, picks: &[Pick]) -> Result<Vec<usize>> {
-        Ok(checked(self.geometry(), picks)?.iter().map(AxisPick::count).collect())
+    /// How many items `selections` select along each axis.
+    pub(in crate::array) fn taken(&self, selections: &[AxisSelection]) -> Result<Vec<usize>> {
+        Ok(checked(self.geometry(), selections)?.iter().map(CheckedSelection::count).collect())
     }
 
     /// Reads a box of items into `out`, in C order, on this thread alone.
     pub(in crate::array) fn read_spans(&self, spans: &[Range<u64>], out: &mut [u8], strides: &[usize]) -> Result<()> {
-        let picks: Vec<Pick> = spans.iter().cloned().map(Pick::from).collect();
-        let selection = Selection::new(self.geometry(), &picks, self.sc.limits())?;
+        let selections: Vec<AxisSelection> = spans.iter().cloned().map(AxisSelection::from).collect();
+        let selection = Selection::new(self.geometry(), &selections, self.sc.limits())?;
         let Some(target) = BoxMut::new(out, self.geometry().typesize(), &selection.counts(), strides) else {
             bail!(InvalidArgument, "there is no room for a box of {:?}", selection.counts());
         };
@@ -171,14 +171,14 @@ impl Worker<'_> {
         let ndim = part.groups.len();
         let mut which = vec![0; ndim];
         loop {
-            let mut chunk_place = Dims::new(ndim);
+            let mut chunk_coordinates = Dims::new(ndim);
             let mut blocks: Vec<&[AxisBlock]> = Vec::with_capacity(ndim);
             for (axis, group) in part.groups.iter().enumerate() {
                 let chunk = &self.selection.axes[axis].chunks[group.chunks.start + which[axis]];
-                chunk_place[axis] = chunk.place;
+                chunk_coordinates[axis] = chunk.place;
                 blocks.push(group.blocks.clone().map_or(&chunk.blocks[..], |range| &chunk.blocks[range]));
             }
-            let number = size(self.array.geometry().number_of(chunk_place.iter().copied()));
+            let number = size(self.array.geometry().number_of(chunk_coordinates.iter().copied()));
             let origin: Vec<usize> = part.groups.iter().map(|group| group.places.start).collect();
             self.read_chunk(number, &blocks, &origin, &mut part.target)?;
             if !advance(&mut which, |axis| part.groups[axis].chunks.len()) {

@@ -7,17 +7,18 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 /// What is taken along one axis.
 ///
 /// ```
-/// use blosc_oxide::Pick;
-/// let picks = [Pick::from(3), (0..10).into(), (..).into(), Pick::steps(9, None, -2), Pick::list([5, 1, 1])];
+/// use blosc_oxide::AxisSelection;
+/// let selections = [AxisSelection::from(3), (0..10).into(), (..).into(), AxisSelection::slice(9, None, -2), AxisSelection::indices([5, 1, 1])];
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pick {
+#[non_exhaustive]
+pub enum AxisSelection {
     /// Everything.
     All,
     /// One index; the axis is gone in the result.
-    At(u64),
+    Index(u64),
     /// From a start to before an end, by a step. A negative step goes down, and a missing end is where it runs out.
-    Steps {
+    Slice {
         /// The first index.
         start: u64,
         /// The index before which it ends, or after which if the step is negative.
@@ -26,77 +27,77 @@ pub enum Pick {
         step: i64,
     },
     /// These indices, in any order, any number of times.
-    List(Vec<u64>),
+    Indices(Vec<u64>),
 }
 
-impl Pick {
+impl AxisSelection {
     /// From `start` to before `end` by `step`.
     #[must_use]
-    pub fn steps(start: u64, end: impl Into<Option<u64>>, step: i64) -> Self {
-        Self::Steps { start, end: end.into(), step }
+    pub fn slice(start: u64, end: impl Into<Option<u64>>, step: i64) -> Self {
+        Self::Slice { start, end: end.into(), step }
     }
 
     /// These indices.
     #[must_use]
-    pub fn list(indices: impl IntoIterator<Item = u64>) -> Self {
-        Self::List(indices.into_iter().collect())
+    pub fn indices(indices: impl IntoIterator<Item = u64>) -> Self {
+        Self::Indices(indices.into_iter().collect())
     }
 
-    /// From what is taken, the items of this range; it must not be empty, and the pick must be inside its axis.
+    /// From what is taken, the items of this range; it must not be empty, and the selection must be inside its axis.
     pub(in crate::array) fn part(&self, range: &Range<u64>) -> Self {
         match self {
             Self::All => range.clone().into(),
-            Self::At(index) => Self::At(*index),
-            Self::Steps { start, step, .. } => {
+            Self::Index(index) => Self::Index(*index),
+            Self::Slice { start, step, .. } => {
                 let stride = step.unsigned_abs();
                 let (first, last) = (range.start * stride, (range.end - 1) * stride);
                 if *step > 0 {
-                    return Self::steps(start + first, start + last + 1, *step);
+                    return Self::slice(start + first, start + last + 1, *step);
                 }
-                Self::steps(start - first, (start - last).checked_sub(1), *step)
+                Self::slice(start - first, (start - last).checked_sub(1), *step)
             }
-            Self::List(indices) => Self::List(indices[size(range.start)..size(range.end)].to_vec()),
+            Self::Indices(indices) => Self::Indices(indices[size(range.start)..size(range.end)].to_vec()),
         }
     }
 
     /// The indices at which `mask` is true; it should have the length of the axis.
     #[must_use]
     pub fn mask(mask: &[bool]) -> Self {
-        Self::List((0..).zip(mask).filter(|(_, is_taken)| **is_taken).map(|(index, _)| index).collect())
+        Self::Indices((0..).zip(mask).filter(|(_, is_taken)| **is_taken).map(|(index, _)| index).collect())
     }
 }
 
-impl From<u64> for Pick {
+impl From<u64> for AxisSelection {
     fn from(index: u64) -> Self {
-        Self::At(index)
+        Self::Index(index)
     }
 }
 
-impl From<Range<u64>> for Pick {
+impl From<Range<u64>> for AxisSelection {
     fn from(range: Range<u64>) -> Self {
-        Self::steps(range.start, range.end, 1)
+        Self::slice(range.start, range.end, 1)
     }
 }
 
-impl From<RangeFrom<u64>> for Pick {
+impl From<RangeFrom<u64>> for AxisSelection {
     fn from(range: RangeFrom<u64>) -> Self {
-        Self::steps(range.start, None, 1)
+        Self::slice(range.start, None, 1)
     }
 }
 
-impl From<RangeTo<u64>> for Pick {
+impl From<RangeTo<u64>> for AxisSelection {
     fn from(range: RangeTo<u64>) -> Self {
-        Self::steps(0, range.end, 1)
+        Self::slice(0, range.end, 1)
     }
 }
 
-impl From<RangeFull> for Pick {
+impl From<RangeFull> for AxisSelection {
     fn from(_: RangeFull) -> Self {
         Self::All
     }
 }
 
-/// A pick that has been checked against the length of its axis.
+/// A selection that has been checked against the length of its axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::array) enum Indices {
     /// `start`, `start + step` and so on, `count` of them, counted backwards in the result if `is_reversed`.
@@ -105,32 +106,32 @@ pub(in crate::array) enum Indices {
     List(Vec<(u64, usize)>),
 }
 
-/// A pick of one axis.
+/// A selection of one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::array) struct AxisPick {
+pub(in crate::array) struct CheckedSelection {
     pub(in crate::array) indices: Indices,
     /// Whether the axis is there in the result.
     pub(in crate::array) keeps_axis: bool,
 }
 
-impl AxisPick {
-    /// Checks `pick` against an axis of `length`.
-    pub(in crate::array) fn new(pick: &Pick, axis: usize, length: u64) -> Result<Self> {
-        let indices = match pick {
-            Pick::All => steps(axis, length, 0, Some(length), 1)?,
-            Pick::At(index) => {
+impl CheckedSelection {
+    /// Checks `selection` against an axis of `length`.
+    pub(in crate::array) fn new(selection: &AxisSelection, axis: usize, length: u64) -> Result<Self> {
+        let indices = match selection {
+            AxisSelection::All => steps(axis, length, 0, Some(length), 1)?,
+            AxisSelection::Index(index) => {
                 check(axis, *index, length)?;
                 Indices::Steps { start: *index, step: 1, count: 1, is_reversed: false }
             }
-            Pick::Steps { start, end, step } => steps(axis, length, *start, *end, *step)?,
-            Pick::List(indices) => {
+            AxisSelection::Slice { start, end, step } => steps(axis, length, *start, *end, *step)?,
+            AxisSelection::Indices(indices) => {
                 let mut pairs: Vec<(u64, usize)> = indices.iter().copied().zip(0..).collect();
                 pairs.iter().try_for_each(|&(index, _)| check(axis, index, length))?;
                 pairs.sort_unstable();
                 Indices::List(pairs)
             }
         };
-        Ok(Self { indices, keeps_axis: !matches!(pick, Pick::At(_)) })
+        Ok(Self { indices, keeps_axis: !matches!(selection, AxisSelection::Index(_)) })
     }
 
     /// How many items are taken.
@@ -315,25 +316,31 @@ pub(in crate::array) struct Group {
 }
 
 impl AxisPlan {
-    /// The plan of a pick that takes nothing, because another axis has nothing.
-    pub(in crate::array) fn empty(pick: &AxisPick) -> Self {
-        Self { count: pick.count(), keeps_axis: pick.keeps_axis, chunks: Vec::new(), is_apart: true }
+    /// The plan of a selection that takes nothing, because another axis has nothing.
+    pub(in crate::array) fn empty(selection: &CheckedSelection) -> Self {
+        Self { count: selection.count(), keeps_axis: selection.keeps_axis, chunks: Vec::new(), is_apart: true }
     }
 
-    /// What `pick` takes of an axis of `length`, in chunks of `chunk` and blocks of `block`.
-    pub(in crate::array) fn new(pick: &AxisPick, length: u64, chunk: u64, block: u64, limits: Limits) -> Result<Self> {
+    /// What `selection` selects of an axis of `length`, in chunks of `chunk` and blocks of `block`.
+    pub(in crate::array) fn new(
+        selection: &CheckedSelection,
+        length: u64,
+        chunk: u64,
+        block: u64,
+        limits: Limits,
+    ) -> Result<Self> {
         let room = size_of::<AxisChunk>() + size_of::<AxisBlock>() + size_of::<Span>();
-        limits.check("a list of blocks", pick.most_blocks(chunk, block).saturating_mul(room))?;
-        let chunks = pick.touched(chunk, length.div_ceil(chunk.max(1)));
+        limits.check("a list of blocks", selection.most_blocks(chunk, block).saturating_mul(room))?;
+        let chunks = selection.touched(chunk, length.div_ceil(chunk.max(1)));
         let chunks = chunks.into_iter().map(|place| {
             let start = place * chunk;
             let span = start..length.min(start + chunk);
-            let blocks = blocks_of(pick, &span, block);
+            let blocks = blocks_of(selection, &span, block);
             let taken: usize = blocks.iter().map(AxisBlock::distinct).sum();
             AxisChunk { place, blocks, is_covered: taken as u64 == span.end - span.start }
         });
         let chunks = chunks.collect();
-        Ok(Self { count: pick.count(), keeps_axis: pick.keeps_axis, chunks, is_apart: pick.is_apart() })
+        Ok(Self { count: selection.count(), keeps_axis: selection.keeps_axis, chunks, is_apart: selection.is_apart() })
     }
 
     pub(in crate::array) fn nblocks(&self) -> usize {
@@ -364,8 +371,8 @@ impl AxisPlan {
 }
 
 /// What is taken of the blocks of one chunk, which has the items `chunk` of the axis.
-fn blocks_of(pick: &AxisPick, chunk: &Range<u64>, block: u64) -> Vec<AxisBlock> {
-    let spans = pick.spans(chunk);
+fn blocks_of(selection: &CheckedSelection, chunk: &Range<u64>, block: u64) -> Vec<AxisBlock> {
+    let spans = selection.spans(chunk);
     let (Some(first), Some(last)) = (
         spans.iter().map(|span| span.from.min(span.last())).min(),
         spans.iter().map(|span| span.from.max(span.last())).max(),
@@ -384,7 +391,7 @@ fn blocks_of(pick: &AxisPick, chunk: &Range<u64>, block: u64) -> Vec<AxisBlock> 
         blocks
     };
     let cell = |place: u64| chunk.start + place * block..chunk.end.min(chunk.start + (place + 1) * block);
-    blocks.into_iter().filter_map(|place| AxisBlock::new(place, pick.spans(&cell(place)))).collect()
+    blocks.into_iter().filter_map(|place| AxisBlock::new(place, selection.spans(&cell(place)))).collect()
 }
 
 fn steps(axis: usize, length: u64, start: u64, end: Option<u64>, step: i64) -> Result<Indices> {
@@ -428,9 +435,9 @@ fn size(count: u64) -> usize {
 mod tests {
     use super::*;
 
-    fn taken(pick: &Pick, length: u64) -> Vec<u64> {
-        let pick = AxisPick::new(pick, 0, length).unwrap();
-        let plan = AxisPlan::new(&pick, length, 3, 2, Limits::new()).unwrap();
+    fn taken(selection: &AxisSelection, length: u64) -> Vec<u64> {
+        let selection = CheckedSelection::new(selection, 0, length).unwrap();
+        let plan = AxisPlan::new(&selection, length, 3, 2, Limits::new()).unwrap();
         let mut result = vec![u64::MAX; plan.count];
         for (chunk, block) in plan.chunks.iter().flat_map(|chunk| chunk.blocks.iter().map(move |block| (chunk, block)))
         {
@@ -447,45 +454,54 @@ mod tests {
 
     #[test]
     fn picks_are_found_in_cells() {
-        assert_eq!(taken(&Pick::All, 5), [0, 1, 2, 3, 4]);
-        assert_eq!(taken(&Pick::At(4), 5), [4]);
+        assert_eq!(taken(&AxisSelection::All, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(taken(&AxisSelection::Index(4), 5), [4]);
         assert_eq!(taken(&(2..9).into(), 10), [2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!(taken(&Pick::steps(1, 10, 4), 10), [1, 5, 9]);
-        assert_eq!(taken(&Pick::steps(9, None, -2), 10), [9, 7, 5, 3, 1]);
-        assert_eq!(taken(&Pick::steps(8, 2, -3), 10), [8, 5]);
-        assert_eq!(taken(&Pick::list([7, 0, 7, 3]), 10), [7, 0, 7, 3]);
+        assert_eq!(taken(&AxisSelection::slice(1, 10, 4), 10), [1, 5, 9]);
+        assert_eq!(taken(&AxisSelection::slice(9, None, -2), 10), [9, 7, 5, 3, 1]);
+        assert_eq!(taken(&AxisSelection::slice(8, 2, -3), 10), [8, 5]);
+        assert_eq!(taken(&AxisSelection::indices([7, 0, 7, 3]), 10), [7, 0, 7, 3]);
         assert!(taken(&(3..3).into(), 10).is_empty());
     }
 
     #[test]
     fn groups_take_places_that_lie_apart() {
-        let plan = |pick: &Pick| AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 2, Limits::new()).unwrap();
+        let plan = |selection: &AxisSelection| {
+            AxisPlan::new(&CheckedSelection::new(selection, 0, 10).unwrap(), 10, 4, 2, Limits::new()).unwrap()
+        };
         let places = |plan: &AxisPlan, by_block| -> Vec<_> {
             plan.groups(by_block).into_iter().map(|group| (group.places.start, group.places.end)).collect()
         };
-        assert_eq!(places(&plan(&Pick::All), false), [(0, 4), (4, 8), (8, 10)]);
-        assert_eq!(places(&plan(&Pick::steps(9, None, -1)), false), [(0, 2), (2, 6), (6, 10)]);
-        assert_eq!(places(&plan(&Pick::steps(9, None, -1)), true), [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]);
-        assert_eq!(places(&plan(&Pick::list([1, 1, 5, 9])), false), [(0, 2), (2, 3), (3, 4)]);
-        assert_eq!(places(&plan(&Pick::list([5, 1, 9])), true), [(0, 3)]);
+        assert_eq!(places(&plan(&AxisSelection::All), false), [(0, 4), (4, 8), (8, 10)]);
+        assert_eq!(places(&plan(&AxisSelection::slice(9, None, -1)), false), [(0, 2), (2, 6), (6, 10)]);
+        assert_eq!(places(&plan(&AxisSelection::slice(9, None, -1)), true), [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]);
+        assert_eq!(places(&plan(&AxisSelection::indices([1, 1, 5, 9])), false), [(0, 2), (2, 3), (3, 4)]);
+        assert_eq!(places(&plan(&AxisSelection::indices([5, 1, 9])), true), [(0, 3)]);
     }
 
     #[test]
     fn a_chunk_is_covered_if_all_of_it_is_taken() {
-        let covered = |pick: &Pick| -> Vec<bool> {
-            let plan = AxisPlan::new(&AxisPick::new(pick, 0, 10).unwrap(), 10, 4, 3, Limits::new()).unwrap();
+        let covered = |selection: &AxisSelection| -> Vec<bool> {
+            let plan =
+                AxisPlan::new(&CheckedSelection::new(selection, 0, 10).unwrap(), 10, 4, 3, Limits::new()).unwrap();
             plan.chunks.iter().map(|chunk| chunk.is_covered).collect()
         };
-        assert_eq!(covered(&Pick::All), [true, true, true]);
+        assert_eq!(covered(&AxisSelection::All), [true, true, true]);
         assert_eq!(covered(&(1..10).into()), [false, true, true]);
-        assert_eq!(covered(&Pick::list([3, 2, 1, 0, 8, 8])), [true, false]);
-        assert_eq!(covered(&Pick::steps(0, 10, 2)), [false; 3]);
+        assert_eq!(covered(&AxisSelection::indices([3, 2, 1, 0, 8, 8])), [true, false]);
+        assert_eq!(covered(&AxisSelection::slice(0, 10, 2)), [false; 3]);
     }
 
     #[test]
     fn picks_outside_are_refused() {
-        for pick in [Pick::At(5), (0..6).into(), Pick::steps(5, None, -1), Pick::list([5]), Pick::steps(0, 5, 0)] {
-            assert!(AxisPick::new(&pick, 0, 5).is_err(), "{pick:?}");
+        for selection in [
+            AxisSelection::Index(5),
+            (0..6).into(),
+            AxisSelection::slice(5, None, -1),
+            AxisSelection::indices([5]),
+            AxisSelection::slice(0, 5, 0),
+        ] {
+            assert!(CheckedSelection::new(&selection, 0, 5).is_err(), "{selection:?}");
         }
     }
 }

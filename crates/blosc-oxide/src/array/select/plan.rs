@@ -1,6 +1,6 @@
 //! Picks of all axes together: which chunks and blocks they touch, and where the items go.
 
-use super::axis::{AxisBlock, AxisPick, AxisPlan, Group, Pick};
+use super::axis::{AxisBlock, AxisPlan, AxisSelection, CheckedSelection, Group};
 use crate::array::geometry::Geometry;
 use crate::array::geometry::copy::{Dims, c_strides};
 use crate::error::{Result, bail, error};
@@ -15,10 +15,10 @@ pub(in crate::array) struct Selection {
 }
 
 impl Selection {
-    /// Checks `picks`, and finds out what they touch; `limits` bound how many chunks and blocks that can be along an axis.
-    pub(in crate::array) fn new(geometry: &Geometry, picks: &[Pick], limits: Limits) -> Result<Self> {
-        let checked = checked(geometry, picks)?;
-        let counts = checked.iter().map(AxisPick::count);
+    /// Checks `selections`, and finds out what they touch; `limits` bound how many chunks and blocks that can be along an axis.
+    pub(in crate::array) fn new(geometry: &Geometry, selections: &[AxisSelection], limits: Limits) -> Result<Self> {
+        let checked = checked(geometry, selections)?;
+        let counts = checked.iter().map(CheckedSelection::count);
         let nbytes = if counts.clone().any(|count| count == 0) {
             Some(0)
         } else {
@@ -28,9 +28,9 @@ impl Selection {
         let lengths = geometry.shape().iter().zip(geometry.chunks()).zip(geometry.blocks());
         let plans = checked.iter().zip(lengths);
         // Of nothing there are no parts, though an axis may be as long as a header can say.
-        let plans = plans.map(|(pick, ((&length, &chunk), &block))| match nbytes {
-            0 => Ok(AxisPlan::empty(pick)),
-            _ => AxisPlan::new(pick, length, chunk, block, limits),
+        let plans = plans.map(|(selection, ((&length, &chunk), &block))| match nbytes {
+            0 => Ok(AxisPlan::empty(selection)),
+            _ => AxisPlan::new(selection, length, chunk, block, limits),
         });
         Ok(Self { axes: plans.collect::<Result<_>>()?, nbytes })
     }
@@ -61,7 +61,7 @@ impl Selection {
     }
 
     /// The number of a chunk that is touched, by which one it is along each axis.
-    pub(in crate::array) fn chunk_number(&self, geometry: &Geometry, which: &[usize]) -> usize {
+    pub(in crate::array) fn chunk_index(&self, geometry: &Geometry, which: &[usize]) -> usize {
         let place = self.axes.iter().zip(which).map(|(axis, &at)| axis.chunks[at].place);
         usize::try_from(geometry.number_of(place)).unwrap_or(usize::MAX)
     }
@@ -84,13 +84,13 @@ impl Selection {
     }
 }
 
-/// The picks of all axes, checked against their lengths.
-pub(in crate::array) fn checked(geometry: &Geometry, picks: &[Pick]) -> Result<Vec<AxisPick>> {
-    if picks.len() != geometry.ndim() {
-        bail!(InvalidArgument, "{} picks are given for {} dimensions", picks.len(), geometry.ndim());
+/// The selections of all axes, checked against their lengths.
+pub(in crate::array) fn checked(geometry: &Geometry, selections: &[AxisSelection]) -> Result<Vec<CheckedSelection>> {
+    if selections.len() != geometry.ndim() {
+        bail!(InvalidArgument, "{} selections are given for {} dimensions", selections.len(), geometry.ndim());
     }
-    let axes = picks.iter().zip(geometry.shape()).enumerate();
-    axes.map(|(axis, (pick, &length))| AxisPick::new(pick, axis, length)).collect()
+    let axes = selections.iter().zip(geometry.shape()).enumerate();
+    axes.map(|(axis, (selection, &length))| CheckedSelection::new(selection, axis, length)).collect()
 }
 
 /// Hands out the parts of what is taken, each with its own part of the result.
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn every_part_of_the_result_is_handed_out_once() {
         let geometry = Geometry::new(1, &[10, 9], &[4, 5], &[2, 2]).unwrap();
-        let picks = [Pick::steps(9, None, -1), (1..9).into()];
-        let selection = Selection::new(&geometry, &picks, Limits::new()).unwrap();
+        let selections = [AxisSelection::slice(9, None, -1), (1..9).into()];
+        let selection = Selection::new(&geometry, &selections, Limits::new()).unwrap();
         for workers in [1, 8] {
             let groups = selection.groups(workers);
             let mut out = vec![0; selection.nbytes];

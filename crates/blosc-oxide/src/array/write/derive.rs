@@ -3,10 +3,10 @@
 use super::encode::Filled;
 use crate::array::geometry::Geometry;
 use crate::array::geometry::copy::{Plain, ReadItems, c_strides, put_into_blocks, size};
+use crate::array::location::Location;
 use crate::array::meta;
 use crate::array::nd_array::NdArray;
 use crate::array::options::ArrayOptions;
-use crate::array::place::Place;
 use crate::error::{Result, bail};
 use std::ops::Range;
 
@@ -17,11 +17,11 @@ impl NdArray {
     /// It is made chunk by chunk, several at the same time: no more of it is in memory than a few chunks for each thread.
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, Codec, Fill, NdArray, Options, Place};
+    /// use blosc_oxide::{ArrayOptions, Codec, Fill, NdArray, Options, Location};
     /// let options = ArrayOptions::new(&[100, 100], Options::new(4)).with_chunks(&[100, 10]).with_blocks(&[100, 1]);
     /// let array = NdArray::new(&options, &Fill::Value(vec![1, 2, 3, 4]))?;
     /// let options = array.options().with_chunks(&[10, 100]).with_blocks(&[5, 100]).with_compression(Options::new(4).with_codec(Codec::Zstd));
-    /// let copy = array.copy(Place::Memory, &options)?;
+    /// let copy = array.copy(Location::Memory, &options)?;
     /// assert_eq!(copy.geometry().chunks(), [10, 100]);
     /// assert_eq!(copy.to_vec()?, array.to_vec()?);
     /// # Ok::<(), blosc_oxide::Error>(())
@@ -29,7 +29,7 @@ impl NdArray {
     ///
     /// # Errors
     /// As reading the one and [creating](Self::create) the other.
-    pub fn copy(&self, place: impl Into<Place>, options: &ArrayOptions) -> Result<Self> {
+    pub fn copy(&self, place: impl Into<Location>, options: &ArrayOptions) -> Result<Self> {
         let options = options.clone().for_items(self.shape(), self.geometry().typesize(), self.dtype());
         self.derive(place.into(), &options, &|spans, out, strides| self.read_spans(spans, out, strides))
     }
@@ -38,16 +38,16 @@ impl NdArray {
     /// blocks are those of the copy ([`ArrayOptions::transposed`] helps).
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Place};
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Location};
     /// let array = NdArray::from_data(&ArrayOptions::new(&[2, 3], Options::new(1)), &[1, 2, 3, 4, 5, 6])?;
-    /// let turned = array.transpose(Place::Memory, &[1, 0], &array.options().transposed(&[1, 0])?)?;
+    /// let turned = array.transpose(Location::Memory, &[1, 0], &array.options().transposed(&[1, 0])?)?;
     /// assert_eq!((turned.shape(), turned.to_vec()?), (&[3, 2][..], vec![1, 4, 2, 5, 3, 6]));
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`copy`](Self::copy); `InvalidArgument` if `axes` does not have each axis once.
-    pub fn transpose(&self, place: impl Into<Place>, axes: &[usize], options: &ArrayOptions) -> Result<Self> {
+    pub fn transpose(&self, place: impl Into<Location>, axes: &[usize], options: &ArrayOptions) -> Result<Self> {
         check_axes(axes, self.shape().len())?;
         let shape: Vec<u64> = axes.iter().map(|&axis| self.shape()[axis]).collect();
         let options = options.clone().for_items(&shape, self.geometry().typesize(), self.dtype());
@@ -65,10 +65,10 @@ impl NdArray {
     /// `options`.
     ///
     /// ```
-    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Place};
+    /// use blosc_oxide::{ArrayOptions, NdArray, Options, Location};
     /// let row = |data: &[u8]| NdArray::from_data(&ArrayOptions::new(&[1, 2], Options::new(1)), data);
     /// let (a, b) = (row(&[1, 2])?, row(&[3, 4])?);
-    /// let both = NdArray::concatenate(Place::Memory, &[&a, &b], 0, &a.options())?;
+    /// let both = NdArray::concatenate(Location::Memory, &[&a, &b], 0, &a.options())?;
     /// assert_eq!((both.shape(), both.to_vec()?), (&[2, 2][..], vec![1, 2, 3, 4]));
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
@@ -76,7 +76,12 @@ impl NdArray {
     /// # Errors
     /// As [`copy`](Self::copy); `InvalidArgument` if there is no array or no such axis, or if the arrays have items of
     /// different types or different lengths along another axis.
-    pub fn concatenate(place: impl Into<Place>, arrays: &[&Self], axis: usize, options: &ArrayOptions) -> Result<Self> {
+    pub fn concatenate(
+        place: impl Into<Location>,
+        arrays: &[&Self],
+        axis: usize,
+        options: &ArrayOptions,
+    ) -> Result<Self> {
         let Some((&first, others)) = arrays.split_first() else {
             bail!(InvalidArgument, "there are no arrays to join")
         };
@@ -103,7 +108,7 @@ impl NdArray {
     }
 
     /// Makes an array chunk by chunk, with the metalayers of this one.
-    fn derive(&self, place: Place, options: &ArrayOptions, read: &ReadItems<'_>) -> Result<Self> {
+    fn derive(&self, place: Location, options: &ArrayOptions, read: &ReadItems<'_>) -> Result<Self> {
         let metalayers = self.sc.metalayers().iter().filter(|(name, _)| !meta::is_own(name));
         let metalayers: Vec<(&str, &[u8])> = metalayers.collect();
         Self::build(place, options, &metalayers, |array| {

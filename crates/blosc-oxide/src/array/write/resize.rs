@@ -331,7 +331,7 @@ fn ready_source(old: &Geometry, new: &Geometry, axes: &[AxisPieces], number: u64
             _ => is_old = false,
         }
     }
-    is_old.then(|| Source::Old(size(old.chunk_number(&place))))
+    is_old.then(|| Source::Old(size(old.chunk_index(&place))))
 }
 
 /// Puts a chunk of the new array together.

@@ -3,21 +3,21 @@
 use super::encode::{Filled, ranges_of};
 use crate::array::geometry::copy::size;
 use crate::array::nd_array::NdArray;
-use crate::array::select::axis::{AxisBlock, Pick};
+use crate::array::select::axis::{AxisBlock, AxisSelection};
 use crate::array::select::plan::{Selection, advance, each_box};
 use crate::error::{Result, bail};
 use blosc_kernels::boxes::{Source, copy_box};
 use std::ops::Range;
 
 impl NdArray {
-    /// Writes `data`, in C order, over what `picks` take. The chunks that are touched are compressed again, side by side.
+    /// Writes `data`, in C order, over what `selections` select. The chunks that are touched are compressed again, side by side.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is not a pick for each axis, one is outside, or `data` is not as long as what they
+    /// `InvalidArgument` if there is not a selection for each axis, one is outside, or `data` is not as long as what they
     /// take; as reading and writing the chunks. Nothing has changed then.
-    pub fn write(&mut self, picks: &[Pick], data: &[u8]) -> Result<()> {
+    pub fn write(&mut self, selections: &[AxisSelection], data: &[u8]) -> Result<()> {
         self.edit(|array| {
-            let selection = Selection::new(array.geometry(), picks, array.sc.limits())?;
+            let selection = Selection::new(array.geometry(), selections, array.sc.limits())?;
             if data.len() != selection.nbytes {
                 bail!(InvalidArgument, "{} bytes are given for a slice of {}", data.len(), selection.nbytes);
             }
@@ -26,15 +26,15 @@ impl NdArray {
         })
     }
 
-    /// Writes items of `data` over what `picks` take, where items along each axis that is kept are `strides` bytes
+    /// Writes items of `data` over what `selections` select, where items along each axis that is kept are `strides` bytes
     /// apart. A stride of 0 writes one item everywhere.
     ///
     /// # Errors
     /// As [`write`](Self::write); `InvalidArgument` if there is not a stride for each axis that is kept, or if `data`
     /// does not have all items.
-    pub fn write_strided(&mut self, picks: &[Pick], data: &[u8], strides: &[usize]) -> Result<()> {
+    pub fn write_strided(&mut self, selections: &[AxisSelection], data: &[u8], strides: &[usize]) -> Result<()> {
         self.edit(|array| {
-            let selection = Selection::new(array.geometry(), picks, array.sc.limits())?;
+            let selection = Selection::new(array.geometry(), selections, array.sc.limits())?;
             let strides = selection.all_strides(strides)?;
             let reach =
                 selection.axes.iter().zip(&strides).try_fold(array.geometry().typesize(), |reach, (axis, stride)| {
@@ -58,7 +58,7 @@ impl NdArray {
         let writer = Writer { selection, data, strides, block_strides: self.block_strides() };
         let staged = self.encode(&geometry, jobs, &|array, job, chunk, _| writer.fill(array, &which(job), chunk))?;
         for (job, staged) in staged.into_iter().enumerate() {
-            self.sc.put(selection.chunk_number(&geometry, &which(job)), staged)?;
+            self.sc.put(selection.chunk_index(&geometry, &which(job)), staged)?;
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Writer<'_> {
     /// Fills the data of one of the chunks that are touched, or those of its blocks that are.
     fn fill(&self, array: &NdArray, which: &[usize], chunk: &mut [u8]) -> Result<Filled<'static>> {
         let geometry = array.geometry();
-        let old = self.selection.chunk_number(geometry, which);
+        let old = self.selection.chunk_index(geometry, which);
         let axes = || self.selection.axes.iter().zip(which).map(|(axis, &at)| &axis.chunks[at]);
         let is_covered = axes().all(|chunk| chunk.is_covered);
         let blocks: Vec<&[AxisBlock]> = axes().map(|chunk| &chunk.blocks[..]).collect();

@@ -11,16 +11,13 @@
 use crate::bytes::{array_at, le_i32};
 use crate::codec::{Codec, FORMAT_IN_HEADER};
 use crate::error::{Result, bail};
-use crate::filter::{MAX_FILTERS, Pipeline, id as filter_id};
+use crate::filter::{Pipeline, id as filter_id};
+use crate::limits::{MAX_BLOCKSIZE, MAX_FILTERS};
 
 /// The length of a Blosc1 header.
 pub(crate) const BLOSC1_LEN: usize = 16;
 /// The length of a Blosc2 header.
 pub(crate) const BLOSC2_LEN: usize = 32;
-/// The longest block that the format allows.
-pub const MAX_BLOCKSIZE: usize = 536_866_816;
-/// The most bytes that one Blosc2 chunk can hold.
-pub const MAX_NBYTES: usize = i32::MAX as usize - BLOSC2_LEN;
 /// The typesize that fits into its byte; larger ones are stored as 1.
 pub(crate) const MAX_STORED_TYPESIZE: usize = u8::MAX as usize;
 

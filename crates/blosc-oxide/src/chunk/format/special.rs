@@ -1,10 +1,11 @@
 //! Chunks whose items are all the same.
 
-use super::header::{BLOSC2_LEN, Extension, Fields, Header, MAX_NBYTES, Special, VERSION_BLOSC2, flag, flag2};
+use super::header::{BLOSC2_LEN, Extension, Fields, Header, Special, VERSION_BLOSC2, flag, flag2};
 use crate::chunk::options::{Format, Options};
 use crate::chunk::write::tuning::SplitRule;
 use crate::error::{Result, bail};
 use crate::filter::Pipeline;
+use crate::limits::MAX_NBYTES;
 
 const QUIET_NAN_F32: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
 const QUIET_NAN_F64: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();

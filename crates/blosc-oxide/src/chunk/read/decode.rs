@@ -215,7 +215,7 @@ impl Decompressor {
             let most = threads.workers(block.nstreams(), block.len);
             let count = if most > 1 && is_worth_sharing(&block, chunk.header().codec()) { most } else { 1 };
             grow(workers, count);
-            let result = decoder.decode_side_by_side(&block, threads, &mut workers[..count], out);
+            let result = decoder.decode_in_parallel(&block, threads, &mut workers[..count], out);
             return result.map_err(|error| error.within("block 0"));
         }
         let mut queue = Queue::new(out, &decoder);
@@ -521,7 +521,7 @@ impl<'d> BlockDecoder<'d> {
     }
 
     /// Decodes the only block of a chunk, with several workers stream by stream.
-    fn decode_side_by_side(
+    fn decode_in_parallel(
         &self,
         block: &Block<'_>,
         threads: &Threads,

@@ -67,9 +67,9 @@ impl Packer<'_> {
             return self.pack_in_order(own(&mut workers[0]), out);
         }
         if self.layout.nblocks > 1 {
-            return self.pack_blocks_side_by_side(threads, &workers[..count], buffers, out);
+            return self.pack_blocks_in_parallel(threads, &workers[..count], buffers, out);
         }
-        self.pack_streams_side_by_side(threads, &mut workers[..count], buffers, out)
+        self.pack_streams_in_parallel(threads, &mut workers[..count], buffers, out)
     }
 
     /// What compressing all of it amounts to, in bytes of the slower codecs: waking a second thread takes as long as the
@@ -111,7 +111,7 @@ impl Packer<'_> {
     }
 
     /// Compresses several blocks at a time.
-    fn pack_blocks_side_by_side(
+    fn pack_blocks_in_parallel(
         &self,
         threads: &Threads,
         workers: &[Mutex<Scratch>],
@@ -124,7 +124,7 @@ impl Packer<'_> {
         let nparts = nblocks.div_ceil(blocks_in_part);
         let slot_len = blocks_in_part * self.layout.slot_len();
         let (assembly, block_lens) = buffers.assembly((nparts, nblocks), slot_len, streams);
-        let packed = side_by_side(threads, workers, assembly, nparts, &|part, slot, scratch| {
+        let packed = in_parallel(threads, workers, assembly, nparts, &|part, slot, scratch| {
             let first = part * blocks_in_part;
             let blocks = self.data.chunks(blocksize).enumerate().skip(first).take(blocks_in_part);
             let mut at = 0;
@@ -156,7 +156,7 @@ impl Packer<'_> {
     }
 
     /// Compresses several streams of the only block at a time.
-    fn pack_streams_side_by_side(
+    fn pack_streams_in_parallel(
         &self,
         threads: &Threads,
         workers: &mut [Mutex<Scratch>],
@@ -173,7 +173,7 @@ impl Packer<'_> {
         let (assembly, _) = buffers.assembly((nstreams, 0), SIZE_LEN + stream_len, streams);
         let mut memory = std::mem::take(&mut own(&mut workers[0]).filtered);
         let packed = memory.filter(&self.stages, BlockPlace::First, block).and_then(|filtered| {
-            side_by_side(threads, workers, assembly, nstreams, &|index, slot, scratch| {
+            in_parallel(threads, workers, assembly, nstreams, &|index, slot, scratch| {
                 let stream = &filtered[index * stream_len..][..stream_len];
                 match self.pack_stream(stream, slot, &mut scratch.codec, &mut scratch.spare) {
                     Ok(len) => Packed { len: len.expect("a slot has room for the worst case"), failed: None },
@@ -281,7 +281,7 @@ impl Packer<'_> {
 /// Makes `nparts` parts of a chunk, several at a time and each in memory of its own, and copies each to its place as soon as
 /// all before it are there. Returns how long they are, or `None` if that is too long. `pack` makes one of them at the start
 /// of the memory it is given.
-fn side_by_side(
+fn in_parallel(
     threads: &Threads,
     workers: &[Mutex<Scratch>],
     assembly: Assembly<'_>,

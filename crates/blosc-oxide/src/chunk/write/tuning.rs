@@ -1,9 +1,10 @@
 //! The rules by which C-Blosc2 splits blocks and chooses their size, which is what its users expect of ours.
 
-use crate::chunk::format::header::{MAX_BLOCKSIZE, MAX_STORED_TYPESIZE};
+use crate::chunk::format::header::MAX_STORED_TYPESIZE;
 use crate::chunk::options::SplitMode;
 use crate::codec::Codec;
 use crate::filter::{Pipeline, id as filter_id};
+use crate::limits::MAX_BLOCKSIZE;
 
 /// Shorter buffers are stored as they are.
 pub(in crate::chunk) const MIN_BUFFER: usize = 32;

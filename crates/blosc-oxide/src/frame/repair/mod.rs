@@ -15,10 +15,10 @@ use super::open;
 use super::options::FrameOptions;
 use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
 use super::verify::{Damage, is_obstacle};
-use crate::chunk::{Chunk, Compressor, Decompressor, Header, MAX_BLOCKSIZE, Options, Special, modernised};
+use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options, Special, modernised};
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use crate::filter::BitshuffleRule;
-use crate::limits::Limits;
+use crate::limits::{Limits, MAX_BLOCKSIZE};
 use crate::schunk::{ChunkSize, State, SuperChunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
 use pick::{Picked, Picker, options_of};
@@ -42,7 +42,7 @@ const MANY_CHUNKS: usize = 1 << 20;
 /// compared with its checksum, where there is one, and decoded.
 ///
 /// ```
-/// use blosc_oxide::{Frame, MemoryStorage, Options};
+/// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
 /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1))?;
 /// frame.append(b"worth keeping")?;
 /// let mut bytes = frame.to_bytes()?;

@@ -18,8 +18,7 @@ use crate::frame::index::ENTRY_LEN;
 use crate::frame::open::MAX_HEADER;
 use crate::frame::trailer::TAIL_LEN;
 use crate::frame::vacancies::VACANCIES_LEN;
-use crate::limits::Limits;
-use crate::schunk::MAX_VLMETALAYERS;
+use crate::limits::{Limits, MAX_VLMETALAYERS};
 use crate::storage::{ReadAt, read_exact};
 use std::borrow::Cow;
 

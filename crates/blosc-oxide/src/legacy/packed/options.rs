@@ -34,7 +34,7 @@ pub enum PackedRelease {
 /// | threads | see [`Threads`] | as many as there are |
 ///
 /// ```
-/// use blosc_oxide::{Codec, Filter, PackedOptions};
+/// use blosc_oxide::{Codec, Filter, legacy::PackedOptions};
 /// let options = PackedOptions::new(8).with_codec(Codec::Zlib).with_filters([Filter::Delta, Filter::BitShuffle]);
 /// let packed: Vec<u8> = options.pack([[0; 800], [1; 800]])?;
 /// # Ok::<(), blosc_oxide::Error>(())

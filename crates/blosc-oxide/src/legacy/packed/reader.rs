@@ -31,7 +31,7 @@ const MAX_CHUNK_HEADER: usize = 32;
 /// can read from one at once.
 ///
 /// ```
-/// use blosc_oxide::{Filter, PackedOptions, PackedSuperChunk};
+/// use blosc_oxide::{Filter, legacy::{PackedOptions, PackedSuperChunk}};
 /// let options = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]);
 /// let bytes = options.pack([[1; 400], [2; 400]])?;
 ///

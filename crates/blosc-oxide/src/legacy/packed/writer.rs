@@ -24,7 +24,7 @@ const ALPHA2_CHUNKS: u8 = 2;
 /// [`PackedSuperChunk::copy_to`] makes a copy without them.
 ///
 /// ```
-/// use blosc_oxide::{MemoryStorage, PackedOptions, PackedSuperChunk, PackedWriter};
+/// use blosc_oxide::{storage::MemoryStorage, legacy::{PackedOptions, PackedSuperChunk, PackedWriter}};
 /// let mut memory = MemoryStorage::default();
 /// let mut writer = PackedWriter::create_in(&mut memory, PackedOptions::new(4))?;
 /// writer.append(&[7; 4000])?;

@@ -1,6 +1,7 @@
 //! Headers that are read, written, and refused.
 
 use super::*;
+use crate::limits::{MAX_BLOCKSIZE, MAX_NBYTES};
 
 fn blosc2() -> Fields {
     Fields {

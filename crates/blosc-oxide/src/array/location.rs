@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Where a new array is kept. Paths become one by themselves: `"cube.b2nd".into()`.
-pub enum Place {
+pub enum Location {
     /// In memory, as chunks.
     Memory,
     /// At a path: a file or a directory, as the options of the frame say. There must be nothing yet.
@@ -16,7 +16,7 @@ pub enum Place {
     Directory(Box<dyn Directory>),
 }
 
-impl Place {
+impl Location {
     /// On an empty storage, as a contiguous frame.
     pub fn storage(storage: impl Storage + 'static) -> Self {
         Self::Storage(Box::new(storage))
@@ -28,7 +28,7 @@ impl Place {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str("Memory"),
@@ -39,31 +39,31 @@ impl fmt::Debug for Place {
     }
 }
 
-impl From<PathBuf> for Place {
+impl From<PathBuf> for Location {
     fn from(path: PathBuf) -> Self {
         Self::Path(path)
     }
 }
 
-impl From<&PathBuf> for Place {
+impl From<&PathBuf> for Location {
     fn from(path: &PathBuf) -> Self {
         Self::Path(path.clone())
     }
 }
 
-impl From<&Path> for Place {
+impl From<&Path> for Location {
     fn from(path: &Path) -> Self {
         Self::Path(path.to_owned())
     }
 }
 
-impl From<&str> for Place {
+impl From<&str> for Location {
     fn from(path: &str) -> Self {
         Self::Path(path.into())
     }
 }
 
-impl From<String> for Place {
+impl From<String> for Location {
     fn from(path: String) -> Self {
         Self::Path(path.into())
     }
