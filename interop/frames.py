@@ -166,7 +166,7 @@ def layer_problem(frame, note):
         return f"variable-length metalayers {found} instead of {note['vlmeta']}"
     if CHECKSUMS in frame.vlmeta:
         version, algorithm, digest, hashes = frame.vlmeta[CHECKSUMS]
-        if (version, algorithm) != (1, "xxh3_64") or not isinstance(digest, int) or not isinstance(hashes, bytes):
+        if version not in (1, 2) or algorithm != "xxh3_64" or not isinstance(digest, int) or not isinstance(hashes, bytes):
             return f"the checksums read as {version}, {algorithm}"
     return None
 

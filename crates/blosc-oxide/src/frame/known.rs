@@ -28,13 +28,18 @@ impl Known<'_> {
     /// lengths can be what they were after several commits. What the fingerprint in the trailer covers is not read but
     /// for the header: if the end of the trailer is the same, so is all else.
     pub(super) fn is_at(&self, source: &dyn ReadAt, base: u64) -> Result<bool> {
-        let (layers, end) = self.trailer.layers_and_end();
-        let end_at = self.end.saturating_sub(end.len() as u64);
-        let trailer_at = self.end.saturating_sub(self.trailer.len() as u64);
-        let index = self.index.unwrap_or_default();
-        let parts = [(0, self.header), (end_at, end), (trailer_at, layers), (self.index_at, index)];
-        let parts = if self.trailer.has_fingerprint() { &parts[..2] } else { &parts };
-        for &(position, known) in parts {
+        // Other programs put layers behind the hashes, too.
+        let (before, after) = self.trailer.parts();
+        let fingerprint = self.trailer.layers_and_end().1;
+        let behind = |len: usize| self.end.saturating_sub(len as u64);
+        let covered = [(0, self.header), (behind(fingerprint.len()), fingerprint)];
+        let parts = [
+            (behind(self.trailer.len()), before),
+            (behind(after.len()), after),
+            (self.index_at, self.index.unwrap_or_default()),
+        ];
+        let parts = if self.trailer.has_fingerprint() { &[][..] } else { &parts };
+        for &(position, known) in covered.iter().chain(parts) {
             if !has_at(source, base.saturating_add(position), known)? {
                 return Ok(false);
             }

@@ -112,7 +112,7 @@ impl Trailer {
         self.bytes.split_at_checked(middle).unwrap_or((&self.bytes, &[]))
     }
 
-    /// The layers without the hashes, and what comes after those.
+    /// The layers without the hashes, and what comes after those. In a trailer of our own the hashes are the last layer.
     pub(super) fn layers_and_end(&self) -> (&[u8], &[u8]) {
         let end = self.bytes.len().saturating_sub(TAIL_LEN);
         self.bytes.split_at_checked(end).unwrap_or((&[], &self.bytes))

@@ -8,5 +8,6 @@ pub mod disk;
 pub mod edits;
 pub mod packed;
 pub mod recording;
+pub mod reference;
 pub mod sample;
 pub mod specimen;

@@ -9,3 +9,4 @@ mod links;
 mod lock;
 mod one_writer;
 mod readers;
+mod reference;
