@@ -1,6 +1,6 @@
 //! Our side of the interop test: chunks (`write`, `read`), Bloscpack files (`write-bloscpack`, `append-bloscpack`,
-//! `convert-npy`), and frames that both sides change in turn (`frames`, `turn`) and at the same time (`append`), and arrays that they change in
-//! turn (`arrays`, `turn-arrays`, `read-arrays`).
+//! `convert-npy`), frames that both sides change in turn (`frames`, `turn`, `serve`) and at the same time (`append`), and
+//! arrays that they change in turn (`arrays`, `turn-arrays`, `read-arrays`, `serve`).
 #![expect(clippy::print_stdout, reason = "a command that reports its counts")]
 
 mod arrays;
@@ -8,6 +8,7 @@ mod bloscpack;
 mod cases;
 mod chunk_set;
 mod frames;
+mod turns;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,7 @@ const USAGE: &str = "usage: interop write DIRECTORY
        interop turn-arrays DIRECTORY NUMBER
        interop read-arrays DIRECTORY
        interop append FRAME WRITER COUNT
+       interop serve PATH
        interop path";
 
 fn main() -> ExitCode {
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
             println!("{}", std::env::current_exe().expect("a program that runs").display());
             ExitCode::SUCCESS
         }
+        Some(("serve", [path])) => success(turns::serve(path) > 0),
         Some(("append", [path, writer, count])) => {
             let (writer, count) = (writer.parse().expect("a number"), count.parse().expect("a number"));
             let result = frames::append_with_lock(path, writer, count);

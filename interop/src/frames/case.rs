@@ -15,7 +15,7 @@ pub(super) struct Case {
 }
 
 /// Bytes as msgpack, which is what Python expects in a metalayer.
-fn packed(content: &[u8]) -> Vec<u8> {
+pub(crate) fn packed(content: &[u8]) -> Vec<u8> {
     let len = u8::try_from(content.len()).expect("a short content");
     [&[0xc4, len], content].concat()
 }

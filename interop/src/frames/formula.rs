@@ -26,7 +26,7 @@ pub(super) fn bytes_of(formula: &Value) -> Vec<u8> {
     (0..nbytes).map(|at| ((at / divisor * factor + start) as u64).to_le_bytes()[0]).collect()
 }
 
-fn from_hex(text: &str) -> Vec<u8> {
+pub(crate) fn from_hex(text: &str) -> Vec<u8> {
     let digits = text.as_bytes().chunks(2);
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).expect("hex"), 16).expect("hex")).collect()
 }

@@ -6,7 +6,9 @@ mod create;
 mod formula;
 mod turn;
 
+pub(crate) use case::packed;
 pub(crate) use create::create;
+pub(crate) use formula::from_hex;
 pub(crate) use turn::{Via, append_with_lock, turn};
 
 use std::fs;
