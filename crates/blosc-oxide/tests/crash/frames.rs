@@ -1,6 +1,7 @@
 //! Whenever power is cut or the process is killed, the frame is what it was before the call or after it.
 #![allow(clippy::print_stdout, reason = "how much was checked is worth knowing")]
 
+use crate::common::child::is_long;
 use crate::common::disk;
 use crate::common::edits::{EDITS, EMPTYING, Edit, Kind, REUSING, ROW, SUCCEEDING};
 use crate::common::recording::Recording;
@@ -11,41 +12,49 @@ use testkit::storage::Image;
 /// At how many bytes a write is cut short, other than one to the header.
 const MAX_CUTS: usize = 60;
 
-/// One in so many images of a frame with slots is checked: with its 256 chunks, looking at one takes thirty times as long.
-const SLOTS_SAMPLED: usize = if cfg!(debug_assertions) { 101 } else { 7 };
+/// One in so many images is checked, but for long tests. A commit to a slot is many short writes, so that there are a hundred
+/// times as many images of frames with slots; with their 256 chunks, looking at one takes thirty times as long.
+fn one_in(has_slots: bool) -> usize {
+    if has_slots && !is_long() { 199 } else { 1 }
+}
 
-/// How many images there were, how many of them were checked, and how many of those were the state before.
+/// How many images were checked, and how many of those were the state before.
 #[derive(Debug, Default)]
 struct Count {
     images: usize,
-    checked: usize,
     before: usize,
 }
 
 impl Count {
     fn check(&mut self, recording: &Recording, calls: usize, image: &Image) {
         self.images += 1;
-        if !recording.has_slots || self.images.is_multiple_of(SLOTS_SAMPLED) {
-            self.checked += 1;
-            self.before += usize::from(recording.check(calls, image) == *recording.allowed(calls).start());
+        self.before += usize::from(recording.check(calls, image) == *recording.allowed(calls).start());
+    }
+
+    /// The same for one in so many images.
+    fn check_some(&mut self, recording: &Recording) -> impl FnMut(usize, &Image) {
+        let mut number = 0_usize;
+        move |calls, image| {
+            number += 1;
+            if number.is_multiple_of(one_in(recording.has_slots)) {
+                self.check(recording, calls, image);
+            }
         }
     }
 }
 
 fn cut_power(recording: &Recording, count: &mut Count) {
-    recording.log.power_cuts(1, &mut |calls, image| count.check(recording, calls, image));
+    let one_in = one_in(recording.has_slots);
+    recording.log.power_cuts_after(0, one_in, 1, &mut |calls, image| count.check(recording, calls, image));
 }
 
 fn kill(recording: &Recording, count: &mut Count) {
-    recording.log.kills(disk::header_file(recording.layout), 2, MAX_CUTS, &mut |calls, image| {
-        count.check(recording, calls, image);
-    });
+    let header_file = disk::header_file(recording.layout);
+    recording.log.kills(header_file, 2, MAX_CUTS, &mut count.check_some(recording));
 }
 
 fn tear_header(recording: &Recording, count: &mut Count) {
-    recording.log.torn_starts(disk::header_file(recording.layout), &mut |calls, image| {
-        count.check(recording, calls, image);
-    });
+    recording.log.torn_starts(disk::header_file(recording.layout), &mut count.check_some(recording));
 }
 
 const PLAIN: Kind = Kind {
@@ -88,7 +97,7 @@ fn every_edit(kind: Kind, durability: Durability, check: fn(&Recording, &mut Cou
     }
     println!("{kind:?}: {count:?}");
     // Else nothing was interrupted.
-    assert!(count.before > 0 && count.before < count.checked, "{count:?}");
+    assert!(count.before > 0 && count.before < count.images, "{count:?}");
 }
 
 macro_rules! tests {
@@ -116,31 +125,6 @@ tests! {
     LONG power_cut_with_a_long_header killed_with_a_long_header torn_long_header_is_recovered
     UNCHECKED power_cut_without_checksums killed_without_checksums torn_header_without_checksums_is_recovered
     LONG_UNCHECKED power_cut_with_a_long_header_without_checksums killed_with_a_long_header_without_checksums torn_long_header_without_checksums_is_recovered
-}
-
-/// The same of frames with slots. Cutting the power is left to the long form: a commit to a slot is many short writes, so that
-/// there are a hundred times as many images, and each is thirty times as long.
-macro_rules! tests_of_slots {
-    ($($kind:ident $power:ident $kill:ident $tear:ident)*) => { $(
-        #[test]
-        #[ignore = "takes tens of minutes in a release build: .ci/long"]
-        fn $power() {
-            every_edit($kind, Durability::Fsync, cut_power);
-        }
-
-        #[test]
-        fn $kill() {
-            every_edit($kind, Durability::None, kill);
-        }
-
-        #[test]
-        fn $tear() {
-            every_edit($kind, Durability::Fsync, tear_header);
-        }
-    )* };
-}
-
-tests_of_slots! {
     SLOTS power_cut_with_slots killed_with_slots torn_header_with_slots_is_recovered
     SLOTS_UNCHECKED power_cut_with_slots_without_checksums killed_with_slots_without_checksums torn_header_with_slots_without_checksums_is_recovered
     SLOTS_LONG power_cut_with_slots_and_a_long_header killed_with_slots_and_a_long_header torn_long_header_with_slots_is_recovered
@@ -169,26 +153,26 @@ const SAMPLED: usize = 29;
 /// there, and cuts the power while it does.
 fn kill_and_cut_power(kind: Kind) {
     let (mut images, mut successors) = (0, 0);
-    let step = if kind.has_slots { EDITS.len() / 2 } else { 1 };
-    let rows = [ROW as &[Edit], EMPTYING].into_iter().filter(|_| !kind.has_slots);
-    for edits in EDITS.iter().step_by(step).map(std::slice::from_ref).chain(rows) {
+    let is_sampled = kind.has_slots && !is_long();
+    let (edits_step, calls_step) = if is_sampled { (5, 7) } else { (1, 1) };
+    let rows = [ROW as &[Edit], EMPTYING].into_iter().filter(|_| !is_sampled);
+    for edits in EDITS.iter().step_by(edits_step).map(std::slice::from_ref).chain(rows) {
         let first = Recording::of(kind, edits, Durability::Fsync);
-        for calls in (0..=first.log.calls.len()).step_by(if kind.has_slots { SLOTS_SAMPLED } else { 1 }) {
+        for calls in (0..=first.log.calls.len()).step_by(calls_step) {
             let cuts: &[usize] =
                 if first.log.writes_start(calls, disk::header_file(kind.layout)) { &[0, 20, 60] } else { &[0] };
             for &cut in cuts {
                 let second = first.succeeded_by(SUCCEEDING, calls, cut);
                 successors += 1;
-                second.log.power_cuts_after(second.killed, successors, &mut |calls, image| {
+                let one_in = SAMPLED * one_in(kind.has_slots);
+                second.log.power_cuts_after(second.killed, one_in, successors, &mut |calls, image| {
                     images += 1;
-                    if images % SAMPLED == 0 {
-                        second.check(calls, image);
-                    }
+                    second.check(calls, image);
                 });
             }
         }
     }
-    println!("{kind:?}: {successors} second processes, {} images", images / SAMPLED);
+    println!("{kind:?}: {successors} second processes, {images} images");
 }
 
 #[test]
@@ -207,13 +191,11 @@ fn a_second_process_does_not_build_on_what_was_not_synced_without_checksums() {
 }
 
 #[test]
-#[ignore = "takes tens of minutes in a release build: .ci/long"]
 fn a_second_process_does_not_build_on_an_unsynced_slot() {
     kill_and_cut_power(SLOTS);
 }
 
 #[test]
-#[ignore = "takes tens of minutes in a release build: .ci/long"]
 fn a_second_process_does_not_build_on_an_unsynced_slot_without_checksums() {
     kill_and_cut_power(SLOTS_UNCHECKED);
 }

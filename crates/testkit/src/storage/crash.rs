@@ -29,12 +29,14 @@ impl Log {
     /// ones.
     pub fn power_cuts(&self, seed: u64, visit: &mut dyn FnMut(usize, &Image)) {
         visit(0, &self.start);
-        self.power_cuts_after(0, seed, visit);
+        self.power_cuts_after(0, 1, seed, visit);
     }
 
-    /// The same for cuts after more than `calls` calls, of which some may not have been synced.
-    pub fn power_cuts_after(&self, calls: usize, seed: u64, visit: &mut dyn FnMut(usize, &Image)) {
+    /// The same for cuts after more than `calls` calls, of which some may not have been synced; of the images, one in so
+    /// many is made and shown.
+    pub fn power_cuts_after(&self, calls: usize, one_in: usize, seed: u64, visit: &mut dyn FnMut(usize, &Image)) {
         let mut rng = Rng::new(seed);
+        let mut sample = Sample { one_in, count: 0 };
         let mut live = self.start.clone();
         let mut durable = self.start.clone();
         let mut pending: Vec<Vec<Change>> = Vec::new();
@@ -51,7 +53,7 @@ impl Log {
                 continue;
             }
             let mut seen = HashSet::new();
-            subsets(&durable, &pending, &mut rng, &mut |image| {
+            subsets(&durable, &pending, &mut rng, &mut sample, &mut |image| {
                 if seen.insert(image.digest()) {
                     visit(number + 1, image);
                 }
@@ -168,10 +170,29 @@ fn settle(durable: &mut Image, pending: &mut Vec<Vec<Change>>, file: Option<File
     });
 }
 
-fn subsets(durable: &Image, pending: &[Vec<Change>], rng: &mut Rng, visit: &mut dyn FnMut(&Image)) {
+/// One in so many.
+struct Sample {
+    one_in: usize,
+    count: usize,
+}
+
+impl Sample {
+    fn takes_next(&mut self) -> bool {
+        self.count += 1;
+        self.count.is_multiple_of(self.one_in)
+    }
+}
+
+fn subsets(
+    durable: &Image,
+    pending: &[Vec<Change>],
+    rng: &mut Rng,
+    sample: &mut Sample,
+    visit: &mut dyn FnMut(&Image),
+) {
     let pieces: Vec<&Change> = pending.iter().flatten().collect();
     if pieces.len() <= MAX_EXHAUSTIVE {
-        for subset in 0..1_usize << pieces.len() {
+        for subset in (0..1_usize << pieces.len()).filter(|_| sample.takes_next()) {
             visit(&with(durable, &pieces, |piece| subset >> piece & 1 == 1));
         }
         return;
@@ -179,7 +200,7 @@ fn subsets(durable: &Image, pending: &[Vec<Change>], rng: &mut Rng, visit: &mut 
     let call_of: Vec<usize> =
         pending.iter().enumerate().flat_map(|(call, pieces)| pieces.iter().map(move |_| call)).collect();
     if pending.len() <= MAX_EXHAUSTIVE {
-        for subset in 0..1_usize << pending.len() {
+        for subset in (0..1_usize << pending.len()).filter(|_| sample.takes_next()) {
             visit(&with(durable, &pieces, |piece| subset >> call_of[piece] & 1 == 1));
         }
     }
@@ -187,6 +208,9 @@ fn subsets(durable: &Image, pending: &[Vec<Change>], rng: &mut Rng, visit: &mut 
         let kept: Vec<u8> = pieces.iter().map(|_| rng.byte()).collect();
         // Few lost, few kept, or half of them.
         let share = [32, 128, 224][rng.below(3)];
+        if !sample.takes_next() {
+            continue;
+        }
         visit(&with(durable, &pieces, |piece| kept[piece] < share));
     }
 }
@@ -281,7 +305,7 @@ mod tests {
         assert_eq!(next.image().get("a"), Some(&b"a___"[..]));
         next.open("a").unwrap().write_at(3, b"x").unwrap();
         let mut found = HashSet::new();
-        next.log().power_cuts_after(1, 1, &mut |number, image| {
+        next.log().power_cuts_after(1, 1, 1, &mut |number, image| {
             found.insert((number, image.get("a").unwrap().to_vec()));
         });
         let expected: [&[u8]; 4] = [b"____", b"a___", b"___x", b"a__x"];
