@@ -61,13 +61,16 @@ class Trial:
 
     def perform(self, *order):
         trees.write(self.tracer.root, self.scenario.before)
-        return self.tracer.run(self.scenario.arguments, *order, given=self.scenario.given)
+        return self.trace(*order)
+
+    def trace(self, *order):
+        return self.tracer.run(self.scenario.arguments, *order, given=self.scenario.given, program=self.scenario.program)
 
     def record(self):
         """An undisturbed run, or `None` if that is wrong already."""
         trees.write(self.tracer.root, self.scenario.before)
         inodes = trees.inodes(self.tracer.root)
-        run = self.tracer.run(self.scenario.arguments, "record", given=self.scenario.given)
+        run = self.trace("record")
         if run.code != self.scenario.code:
             self.tally.losses.append(("undisturbed", f"exit code {run.code}, not {self.scenario.code}: {run.errors.strip()}"))
             return None
@@ -186,7 +189,7 @@ def prepare(options, directory):
     """Gives a worker process a directory of its own."""
     place = os.path.join(directory, str(os.getpid()))
     os.mkdir(place)
-    tracer = traced.Tracer(os.path.abspath(options.tracer), os.path.abspath(options.binary), place)
+    tracer = traced.Tracer(os.path.abspath(options.tracer), os.path.abspath(options.binary), os.path.abspath(options.commits), place)
     WORKER.update(options=options, tracer=tracer, made=scenarios.all_of(tracer, options.short))
 
 
@@ -212,6 +215,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tracer", help="the program made of tracer.c")
     parser.add_argument("binary", help="the command `blosc`")
+    parser.add_argument("commits", help="the program made of commits.rs")
     parser.add_argument("--short", action="store_true", help="a choice of scenarios, and of calls in each")
     parser.add_argument("--only", default="", metavar="WORDS", help="scenarios whose names have these words in them")
     parser.add_argument("--part", type=part, default=(1, 1), metavar="K/N", help="every N-th scenario from the K-th on, of those")
@@ -235,7 +239,7 @@ def main():
     total = Tally("all")
     failed = 0
     try:
-        names = [name for name in scenarios.all_of(traced.Tracer("", "", directory), options.short) if options.only in name]
+        names = [name for name in scenarios.all_of(traced.Tracer("", "", "", directory), options.short) if options.only in name]
         names = names[options.part[0] - 1::options.part[1]]
         with multiprocessing.Pool(options.jobs, prepare, (options, directory)) as pool:
             for tally in pool.imap_unordered(try_scenario, names):

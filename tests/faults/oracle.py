@@ -76,7 +76,8 @@ class Oracle:
         return ("blosc", data.stdout, described, tuple(sorted(layers.items())))
 
     def states(self, tree):
-        """For each target whether it is `old`, `new`, `both` if these are the same, or what is wrong."""
+        """For each target whether it is `old`, `new`, `both` if these are the same, that of a commit `between`, or what is
+        wrong."""
         found = []
         for target, old, new in zip(self.scenario.targets, self.old, self.new):
             content = self.content(tree, target)
@@ -84,6 +85,8 @@ class Oracle:
                 found.append("both" if old == new else "old")
             elif content == new:
                 found.append("new")
+            elif self.scenario.is_between(old, content, new):
+                found.append("between")
             else:
                 found.append(f"{target} is neither the old nor the new one: {describe(content)}")
         return found
@@ -92,9 +95,10 @@ class Oracle:
         """What is wrong with a tree, if only these states are allowed. `leftovers`: whether files may be left over."""
         complaints = []
         for state in self.states(tree):
-            if state == "both" or state in allowed:
+            # The commits before the one that was disturbed stand.
+            if state == "both" or state in allowed or (state == "between" and "old" in allowed):
                 continue
-            complaints.append(state if state not in ("old", "new") else f"the {state} content is there")
+            complaints.append(state if state not in ("old", "new", "between") else f"the {state} content is there")
         complaints += self._others(tree)
         if not leftovers:
             is_new = all(state in ("new", "both") for state in self.states(tree)) and "new" in allowed

@@ -26,6 +26,7 @@ FULL_ROWS = data(24 * ROW, 11)
 PLAIN_FRAME = ["--checksum", "none"]
 ARRAY = ["--dtype", "<u2", "--chunks", "8,64", "--blocks", "8,64"]
 FRAME = ["--chunk-size", "1K", "--block-size", "1K", "-t", "2"]
+MANY_CHUNKS = ["--chunk-size", "8", "--block-size", "8", "-t", "2"]
 LAYERS = ["--meta", "fixed=fixed", "--vlmeta", "note=note"]
 
 
@@ -47,6 +48,17 @@ class Format:
         run("compress", "--force", "-", target, *options, given=plain)
 
 
+class Slots(Format):
+    """A frame of more than 256 chunks that a program has committed to again and again: index and trailer take turns between
+    two places."""
+
+    COMPRESSED, STEP = 2400, 40
+
+    def prepare(self, run, target, plain):
+        super().prepare(run, target, plain[:self.COMPRESSED])
+        run.commit(target, self.STEP, plain[self.COMPRESSED:])
+
+
 class SparseArray(Format):
     """An array in a directory: a sparse frame of whole chunks that is given the metalayer of an equal array."""
 
@@ -61,6 +73,8 @@ class SparseArray(Format):
 FORMATS = {form.name: form for form in [
     Format("frame", "b2frame", FRAME + LAYERS),
     Format("frame-plain", "b2frame", FRAME + LAYERS + PLAIN_FRAME),
+    Slots("slots", "b2frame", MANY_CHUNKS + LAYERS, more=SMALL),
+    Slots("slots-plain", "b2frame", MANY_CHUNKS + LAYERS + PLAIN_FRAME, more=SMALL),
     Format("array", "b2nd", ARRAY + LAYERS, OLD_ROWS, MORE_ROWS, SMALL_ROWS),
     Format("array-plain", "b2nd", ARRAY + PLAIN_FRAME, OLD_ROWS, MORE_ROWS, SMALL_ROWS),
     Format("sparse", "sframe", FRAME + LAYERS),
@@ -75,7 +89,7 @@ FORMATS = {form.name: form for form in [
     Format("frame-beta1", "b2frame", ["-f", "frame-beta1", "--chunk-size", "1K", "-t", "2"], small=None, layers=False),
     Format("frame-beta5", "b2frame", ["-f", "frame-beta5", "--chunk-size", "1K", "-t", "2"], small=None, layers=False),
 ]}
-CHANGEABLE = ("frame", "frame-plain", "array", "array-plain", "sparse", "sparse-plain", "sparse-array", "sparse-array-plain")
+CHANGEABLE = ("frame", "frame-plain", "slots", "slots-plain", "array", "array-plain", "sparse", "sparse-plain", "sparse-array", "sparse-array-plain")
 GROWING = CHANGEABLE + ("packed", "bloscpack", "bloscpack-plain")
 
 
@@ -83,13 +97,21 @@ class Scenario:
     """A command in a directory."""
 
     def __init__(self, arguments, targets, before, *, given=b"", small=None, code=0, expected=None, plain=(),
-                 can_be_repeated=True, is_strict=True, saves_what_it_can=False):
+                 can_be_repeated=True, is_strict=True, saves_what_it_can=False, program="blosc", step=None):
         self.arguments, self.targets, self.before = arguments, targets, before
+        self.program, self.step = program, step  # how much data each of several commits has, but for the last
         self.given, self.small, self.code, self.plain = given, small, code, plain
         self.expected = expected or {}  # by target: its data, or a function of them and of the metalayers
         self.can_be_repeated = can_be_repeated
         self.saves_what_it_can = saves_what_it_can  # whether a part that cannot be read is left out
         self.is_strict = is_strict  # whether an error leaves all targets as they were
+
+    def is_between(self, old, content, new):
+        """Whether a content is that of a commit between the old one and the new one."""
+        if self.step is None or content[0] != "blosc" or content[3] != old[3]:
+            return False
+        more = len(content[1]) - len(old[1])
+        return more % self.step == 0 and content[1].startswith(old[1]) and new[1].startswith(content[1])
 
     def unexpected(self, contents):
         """How what an undisturbed run gave differs from what it should have."""
@@ -117,6 +139,12 @@ class Maker:
         if done.returncode != code:
             raise RuntimeError(f"blosc {' '.join(arguments)}: {done.returncode}, {done.stderr.decode()}")
         return done.stdout
+
+    def commit(self, path, step, given):
+        """Appends to a frame, with a commit behind each `step` bytes."""
+        done = self.tracer.plain(self.root, path, str(step), given=given, program="commits")
+        if done.returncode != 0:
+            raise RuntimeError(f"commits: {done.stderr.decode()}")
 
     def remove(self, path):
         os.remove(os.path.join(self.root, path))
@@ -153,7 +181,7 @@ SHORT = {
     "append rewriting bloscpack", "append on two threads frame", "append from standard input array",
     "append frame through a link", "meta set longer fixed frame", "meta update fixed frame-plain", "meta set array",
     "meta delete array", "meta set bloscpack", "compact frame", "compact array-plain", "compact sparse",
-    "repair bloscpack interrupted early", "repair bloscpack interrupted late",
+    "repair bloscpack interrupted early", "repair bloscpack interrupted late", "commit slots",
 }
 
 
@@ -202,6 +230,22 @@ def appends(run):
     made.update({f"append on two threads {name}": append_on_two_threads(FORMATS[name]) for name in GROWING})
     made.update({f"append from standard input {name}": append_from_standard_input(FORMATS[name])
                  for name in ("array", "sparse", "bloscpack", "packed")})
+    def commit_again_and_again(form, step, count):
+        """A program that commits again and again; the more, the sooner its two places are too short and others are made."""
+        given = data(count * step, 17)
+
+        def make():
+            run.start()
+            target = f"data.{form.extension}"
+            form.make(run, target)
+            return Scenario([target, str(step)], [target], run.end(), given=given, small=form.small, program="commits",
+                            step=step, expected={target: form.old + given})
+        return make
+
+    for name in ("slots", "slots-plain"):
+        made[f"commit {name}"] = commit_again_and_again(FORMATS[name], 8, 6)
+        made[f"commit more {name}"] = commit_again_and_again(FORMATS[name], 240, 5)
+    made["commit frame"] = commit_again_and_again(FORMATS["frame"], 1500, 4)
     # More chunks than a Bloscpack file has offsets for: it is written anew.
     made["append rewriting bloscpack"] = append(FORMATS["bloscpack"], given=data(60_000, 13))
     return made

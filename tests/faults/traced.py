@@ -32,17 +32,18 @@ class Run:
 
 
 class Tracer:
-    """Runs the binary in a directory of its own."""
+    """Runs the binaries in a directory of its own: the command, and the program that commits again and again."""
 
-    def __init__(self, tracer, binary, directory):
-        self.tracer, self.binary, self.directory = tracer, binary, directory
+    def __init__(self, tracer, blosc, commits, directory):
+        self.tracer, self.directory = tracer, directory
+        self.programs = {"blosc": blosc, "commits": commits}
         self.root = os.path.join(directory, "work")
         self.log = os.path.join(directory, "log")
 
-    def run(self, arguments, *order, given=b""):
-        """Runs the command with a fault: `record`, or `fail`, 12, "EIO", and so on."""
+    def run(self, arguments, *order, given=b"", program="blosc"):
+        """Runs a program with a fault: `record`, or `fail`, 12, "EIO", and so on."""
         order = [str(ERRORS.get(part, part)) for part in order]
-        command = [self.tracer, self.log, *order, "--", self.binary, *arguments]
+        command = [self.tracer, self.log, *order, "--", self.programs[program], *arguments]
         done = subprocess.run(command, cwd=self.root, input=given, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, env={"TMPDIR": self.root}, check=False)
         if done.returncode != 0:
@@ -50,7 +51,7 @@ class Tracer:
         with open(self.log, encoding="utf-8") as log:
             return Run(log, self.root, done.stderr.decode(errors="replace"))
 
-    def plain(self, root, *arguments, given=b""):
-        """Runs the command without a fault."""
-        return subprocess.run([self.binary, *arguments], cwd=root, input=given, capture_output=True,
+    def plain(self, root, *arguments, given=b"", program="blosc"):
+        """Runs a program without a fault."""
+        return subprocess.run([self.programs[program], *arguments], cwd=root, input=given, capture_output=True,
                               env={"TMPDIR": root}, check=False)
