@@ -167,23 +167,57 @@ fn decompressing_and_converting_take_constant_memory() {
     assert_eq!(fs::metadata(scratch.join("plain")).unwrap().len(), GIB as u64);
 }
 
+/// Puts chunks in front of those of the frame at `path`.
+fn store_in_front(path: &Path, stored: &[u8]) {
+    let mut bytes = fs::read(path).unwrap();
+    let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
+    bytes.splice(header_len..header_len, stored.iter().copied());
+    for at in [16, 39] {
+        let old = u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
+        bytes[at..at + 8].copy_from_slice(&(old + stored.len() as u64).to_be_bytes());
+    }
+    fs::write(path, bytes).unwrap();
+}
+
 /// All entries name the same stored chunk of 32 bytes, which is a gigabyte of zeros.
 #[test]
 fn a_hundred_million_chunks_at_one_place_are_read_once() {
     let scratch = Scratch::new();
     let path = scratch.join("same.b2frame");
     special_chunks(&path, FrameLayout::Contiguous);
-    let stored = special_chunk(Special::Zeros, GIB, &Options::new(1)).unwrap();
-    let mut bytes = fs::read(&path).unwrap();
-    let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
-    bytes.splice(header_len..header_len, stored.iter().copied());
-    for (at, more) in [(16, 32_u64), (39, 32)] {
-        let old = u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
-        bytes[at..at + 8].copy_from_slice(&(old + more).to_be_bytes());
-    }
-    fs::write(&path, bytes).unwrap();
+    store_in_front(&path, &special_chunk(Special::Zeros, GIB, &Options::new(1)).unwrap());
     replace_index(&path, &special_chunk(Special::Zeros, 8 * CHUNKS, &Options::new(8)).unwrap());
     look(&scratch, "same.b2frame");
+}
+
+/// Entries name two stored chunks in turn, each of some hundred bytes that are megabytes of data.
+#[test]
+fn chunks_that_an_index_names_in_turn_are_decoded_once() {
+    const TIMES: usize = 100_000;
+    const NBYTES: usize = 8 << 20;
+    let scratch = Scratch::new();
+    let path = scratch.join("turns.b2frame");
+    let mut frame = Frame::create(&path, options()).unwrap();
+    frame.fill(Special::Zeros, (2 * TIMES * NBYTES) as u64, NBYTES).unwrap();
+    frame.commit().unwrap();
+    drop(frame);
+    let chunk = |text: &[u8]| {
+        let data: Vec<u8> = text.iter().copied().cycle().take(NBYTES).collect();
+        blosc_oxide::compress(&data, &Options::new(1).with_codec(blosc_oxide::Codec::Zstd)).unwrap()
+    };
+    let (one, other) = (chunk(b"one chunk "), chunk(b"another"));
+    store_in_front(&path, &[&one[..], &other].concat());
+    let entries = [0_u64.to_le_bytes(), (one.len() as u64).to_le_bytes()].concat().repeat(TIMES);
+    replace_index(&path, &blosc_oxide::compress(&entries, &Options::new(8)).unwrap());
+    assert!(fs::metadata(&path).unwrap().len() < 100_000);
+    for (arguments, sign) in [
+        (&["info", "turns.b2frame"][..], "chunks        200000 of"),
+        (&["verify", "turns.b2frame"], "good, 200000 chunks"),
+        (&["repair", "turns.b2frame", "repaired.b2frame"], "200000 chunks found by its header, 0 of them damaged"),
+    ] {
+        let said = within_limits(&scratch, arguments, 0);
+        assert!(said.contains(sign), "{said}");
+    }
 }
 
 #[test]

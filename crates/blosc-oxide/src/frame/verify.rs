@@ -3,9 +3,37 @@
 use super::Frame;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::{Slot, SuperChunk};
+use std::collections::HashMap;
+use std::hash::Hash;
 
 /// How many damaged parts are described. There may be millions, in a file that is small.
 const MAX_DESCRIBED: usize = 1000;
+
+/// How many chunks are remembered, so that one that an index names again and again is decoded once.
+const MAX_REMEMBERED: usize = 1 << 16;
+
+/// What is known of chunks that were found good, by where they are and what is expected of them.
+#[derive(Debug)]
+pub(super) struct Remembered<K, V>(HashMap<K, V>);
+
+impl<K: Hash + Eq, V: Copy> Remembered<K, V> {
+    pub(super) fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    /// What `find` says of `key`, or has said before.
+    pub(super) fn get_or(&mut self, key: K, find: impl FnOnce() -> Result<V>) -> Result<V> {
+        if let Some(known) = self.0.get(&key) {
+            return Ok(*known);
+        }
+        let found = find()?;
+        if self.0.len() == MAX_REMEMBERED {
+            self.0.clear();
+        }
+        self.0.insert(key, found);
+        Ok(found)
+    }
+}
 
 /// What a verification has found.
 #[derive(Debug, Default)]
@@ -148,16 +176,30 @@ pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
 
 /// Decodes all chunks, which are compared with their hashes when they are read. Of special ones there is nothing to decode.
 fn verify_chunks(sc: &SuperChunk, found: &mut Verification) -> Result<()> {
+    let mut good = Remembered::new();
     let mut index = 0;
     while index < sc.nchunks() {
-        let has_hash = sc.store.hash(index).is_some();
-        let end = if has_hash { index + 1 } else { same_until(sc, index) };
+        let hash = sc.store.hash(index);
+        let end = if hash.is_some() { index + 1 } else { same_until(sc, index) };
         found.chunks += end - index;
-        found.checksums += usize::from(has_hash);
-        found.noting_all(index, end - index, sc.examine(index))?;
+        found.checksums += usize::from(hash.is_some());
+        found.noting_all(index, end - index, examine(sc, index, hash, &mut good))?;
         index = end;
     }
     Ok(())
+}
+
+/// Decodes a chunk, unless the same was found good before.
+fn examine(
+    sc: &SuperChunk,
+    index: usize,
+    hash: Option<u64>,
+    good: &mut Remembered<(u64, usize, Option<u64>), ()>,
+) -> Result<()> {
+    match sc.chunk_position(index)? {
+        Some(position) => good.get_or((position, sc.chunk_nbytes(index)?, hash), || sc.examine(index)),
+        None => sc.examine(index),
+    }
 }
 
 /// Where the chunks end that are the same as the chunk `index`, which has no hash, and of which none has one.

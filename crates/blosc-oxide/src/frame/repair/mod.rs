@@ -14,7 +14,7 @@ use super::index::Entry;
 use super::open;
 use super::options::FrameOptions;
 use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
-use super::verify::{Damage, is_obstacle};
+use super::verify::{Damage, Remembered, is_obstacle};
 use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options, Special, modernised};
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use crate::filter::BitshuffleRule;
@@ -30,6 +30,8 @@ use std::path::Path;
 use watched::Watched;
 
 const MIN_CHUNK: usize = 32;
+/// The headers of chunks that are not damaged, by place and hash, and whether that is known.
+type Good = Remembered<(u64, Option<u64>), (Header, bool)>;
 /// What a chunk takes in the index of a frame that is written, and in its list of checksums while that grows.
 type CopyMemory = [u64; 4];
 /// From how many chunks on there are no checksums if most of them are special.
@@ -229,6 +231,7 @@ impl Repair {
     /// may be, but take more memory than there is or a codec that is not known, are not damaged.
     fn check_chunks(&mut self, rows: &Rows, hashes: Option<&Hashes>) -> Result<()> {
         let mut decompressor = self.decompressor();
+        let mut good = Good::new();
         let mut examined = Vec::new();
         let mut vlblocks = None;
         let mut index = 0;
@@ -240,7 +243,9 @@ impl Repair {
                 let is_alone = entry.place().is_some() && hashes.is_some();
                 let count = if is_alone { 1 } else { end - index };
                 self.report.checksums += usize::from(hash.is_some());
-                let header = self.check_row(index, entry, count, hash, &mut decompressor)?;
+                let mut check = |place| self.check_chunk(place, hash, &mut decompressor);
+                let checked = entry.place().map(|place| good.get_or((place, hash), || check(place)));
+                let header = self.note_row(index, entry, count, checked)?;
                 if let Some(header) = &header {
                     vlblocks.get_or_insert(header.has_vlblocks());
                 }
@@ -255,38 +260,29 @@ impl Repair {
         Ok(())
     }
 
-    /// The header of the chunks from `index` on, if they are stored and not damaged.
-    fn check_row(
+    /// Takes note of what has become of the chunks from `index` on. Their header, if they are stored and not damaged.
+    fn note_row(
         &mut self,
         index: usize,
         entry: Entry,
         count: usize,
-        hash: Option<u64>,
-        decompressor: &mut Decompressor,
+        checked: Option<Result<(Header, bool)>>,
     ) -> Result<Option<Header>> {
-        let place = match entry {
-            Entry::At(place) => place,
-            Entry::Special(_) => return Ok(None),
-            LOST => {
-                self.note_damage(index, count, error!(Corrupt, "nothing was found of it"));
-                return Ok(None);
-            }
-            Entry::Wrong(bits) => {
-                self.note_damage(index, count, error!(Corrupt, "frame index: {bits:#x} is no place of a chunk"));
-                return Ok(None);
-            }
-        };
-        match self.check_chunk(place, hash, decompressor) {
-            Ok((header, is_examined)) => {
+        let damage = match (checked, entry) {
+            (Some(Ok((header, is_examined))), _) => {
                 self.report.unexamined += if is_examined { 0 } else { count };
-                Ok(Some(header))
+                return Ok(Some(header));
             }
-            Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error.within(format_args!("chunk {index}"))),
-            Err(error) => {
-                self.note_damage(index, count, error);
-                Ok(None)
+            (Some(Err(error)), _) if error.kind() == ErrorKind::LimitExceeded => {
+                return Err(error.within(format_args!("chunk {index}")));
             }
-        }
+            (Some(Err(error)), _) => error,
+            (None, LOST) => error!(Corrupt, "nothing was found of it"),
+            (None, Entry::Wrong(bits)) => error!(Corrupt, "frame index: {bits:#x} is no place of a chunk"),
+            (None, _) => return Ok(None),
+        };
+        self.note_damage(index, count, damage);
+        Ok(None)
     }
 
     /// Takes note of chunks that are damaged in the same way; the first of them is described.
