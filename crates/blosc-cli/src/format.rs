@@ -7,6 +7,7 @@ use blosc_oxide::{
     storage::{FileStorage, ReadAt},
 };
 use clap::ValueEnum;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -61,6 +62,8 @@ const EXTENSIONS: [(FileFormat, &str); 10] = [
 
 /// The file that makes a directory a sparse frame.
 const INDEX_NAME: &str = "chunks.b2frame";
+/// How many digits the name of a file with a chunk of it has.
+const NUMBER_LEN: usize = 8;
 
 /// Whether there is a sparse frame at `path`, whatever its name is. What cannot be looked at is an error: it must not be
 /// taken for something else.
@@ -71,6 +74,21 @@ pub(crate) fn is_sparse_frame(path: &Path) -> Outcome<bool> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
         Err(error) => Err(error).at_path(&index),
     }
+}
+
+/// Whether a directory holds chunks of a sparse frame whose index is gone: they are parts, and not files by themselves.
+pub(crate) fn has_lost_index(directory: &Path) -> Outcome<bool> {
+    if is_sparse_frame(directory)? {
+        return Ok(false);
+    }
+    for entry in fs::read_dir(directory).at_path(directory)? {
+        let name = entry.at_path(directory)?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".chunk")).unwrap_or_default();
+        if number.len() == NUMBER_LEN && number.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F')) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether there is a directory at `path`. What cannot be looked at is an error; what is not there is told by whoever

@@ -137,6 +137,11 @@ fn input_is_not_replaced_by_less_than_it_holds() {
         assert!(message.contains(lost) && message.contains("give another OUTPUT"), "{message}");
         assert_eq!(fs::read(scratch.join("x.b2frame")).unwrap(), before);
     }
+    works(&scratch, &["c", "data", "a.b2nd", "--dtype", "<i4", "--shape", "40,25"]);
+    let message = assert_fails(&run(&scratch, &["d", "--force", "a.b2nd", "a.b2nd"]), 2, "an array");
+    assert!(message.contains("the shape and type of the array"), "{message}");
+    assert!(works(&scratch, &["info", "a.b2nd"]).contains("40 x 25 of <i4"));
+    works(&scratch, &["d", "--force", "--npy", "a.b2nd", "a.b2nd"]);
     works(&scratch, &["convert", "--force", "--quiet", "--level", "9", "x.b2frame", "x.b2frame"]);
     assert_eq!(works(&scratch, &["meta", "get", "x.b2frame", "note"]), "measured");
 }
@@ -155,6 +160,25 @@ fn what_cannot_be_looked_at_is_an_error_and_not_a_directory_of_files() {
         assert!(message.contains("chunks.b2frame"), "{message}");
     }
     assert_eq!(scratch.names(), ["data", "x.sframe"]);
+}
+
+#[test]
+fn the_chunks_of_a_sparse_frame_without_its_index_are_not_files_by_themselves() {
+    let scratch = Scratch::new();
+    scratch.write("data", &ramp(5000));
+    fs::create_dir(scratch.join("tree")).unwrap();
+    works(&scratch, &["c", "data", "tree/x.sframe", "--chunk-size", "1K"]);
+    works(&scratch, &["c", "data", "tree/good.b2frame"]);
+    fs::remove_file(scratch.join("tree/x.sframe/chunks.b2frame")).unwrap();
+    let message = assert_fails(&run(&scratch, &["d", "tree/x.sframe", "out"]), 1, "the frame");
+    assert!(message.contains("a directory without a sparse frame in it"), "{message}");
+    let message = assert_fails(&run(&scratch, &["d", "tree", "out"]), 1, "a tree with it");
+    assert!(message.contains("x.sframe: a directory without a sparse frame in it"), "{message}");
+    assert_eq!(fs::read(scratch.join("out/good")).unwrap(), ramp(5000));
+    assert!(!scratch.join("out/x.sframe").exists() && !scratch.join("out/x").exists());
+    let message = assert_fails(&run(&scratch, &["repair", "--quiet", "tree/x.sframe", "saved.sframe"]), 1, "repair");
+    assert!(message.contains("something may be missing"), "{message}");
+    assert_eq!(works(&scratch, &["verify", "saved.sframe"]).lines().count(), 1);
 }
 
 #[test]

@@ -9,6 +9,9 @@ use testkit::golden::{Entry, Golden};
 use testkit::serde_json::{self, Value};
 use testkit::sha256_hex;
 
+const SHARED_FILES: usize = 1040;
+const REPOSITORY_FILES: usize = 64;
+
 fn entries() -> Vec<Entry> {
     Golden::all().iter().flat_map(|golden| golden.entries("old-writers")).collect()
 }
@@ -61,6 +64,8 @@ fn check(entry: &Entry) {
 
 #[test]
 fn old_files_give_what_was_put_in() {
+    let shared = Golden::shared().map_or(0, |_| SHARED_FILES);
+    assert_eq!(entries().len(), REPOSITORY_FILES + shared, "fewer files mean that this test has lost its eyes");
     entries().iter().for_each(check);
 }
 

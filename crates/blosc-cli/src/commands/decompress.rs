@@ -87,7 +87,7 @@ impl Decompress {
         if is_there && self.offset.is_none() && store::is_store(&self.input)? {
             return self.run_store(&self.input, &self.target()?, global);
         }
-        if format::is_directory(&self.input)? && !format::is_sparse_frame(&self.input)? {
+        if format::is_directory(&self.input)? && !is_frame(&self.input)? {
             return self.run_directory(global);
         }
         self.run_file(&self.input, &self.target()?, global).map_err(|failure| failure.or_repair(&self.input))
@@ -140,7 +140,7 @@ impl Decompress {
     fn fate(&self, path: &Path) -> Outcome<Fate> {
         let is_whole = store::is_store(path)?;
         if path.is_dir() {
-            return Ok(if is_whole || format::is_sparse_frame(path)? { Fate::Work } else { Fate::Enter });
+            return Ok(if is_whole || is_frame(path)? { Fate::Work } else { Fate::Enter });
         }
         let is_named = store::without_extension(path).or_else(|| format::without_extension(path)).is_some();
         if is_named {
@@ -245,7 +245,10 @@ impl Decompress {
             "all but a part of its data".to_owned()
         } else {
             let Metadata { layers, vllayers, .. } = Metadata::of(source)?;
-            let names: Vec<&str> = layers.iter().chain(&vllayers).map(|(name, _)| name.as_str()).collect();
+            let is_array = matches!(source, Source::Frame(frame) if format::is_array(frame));
+            let shape = (is_array && !self.is_npy(target.path)).then_some("the shape and type of the array");
+            let names = shape.into_iter().chain(layers.iter().chain(&vllayers).map(|(name, _)| name.as_str()));
+            let names: Vec<&str> = names.collect();
             if names.is_empty() {
                 return Ok(());
             }
@@ -300,6 +303,12 @@ impl Decompress {
             Ok(array.in_order(described.order()).slice_to(&selections, out)?)
         })
     }
+}
+
+/// Whether a directory is a sparse frame, or was one before its index was lost: that is an error, and its chunks are not
+/// files to be decompressed one by one.
+fn is_frame(directory: &Path) -> Outcome<bool> {
+    Ok(format::is_sparse_frame(directory)? || format::has_lost_index(directory)?)
 }
 
 /// What is known about the items before the file becomes its data.
