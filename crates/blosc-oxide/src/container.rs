@@ -4,13 +4,14 @@
 use crate::bloscpack;
 use crate::chunk::Header;
 use crate::error::Result;
+#[cfg(feature = "frame")]
 use crate::frame;
+#[cfg(feature = "legacy")]
 use crate::legacy;
 use crate::storage::{FileStorage, ReadAt};
-use std::io::ErrorKind;
 use std::path::Path;
 
-/// A container that this crate reads, as it is recognised by its content.
+/// A container, as it is recognised by its content. Formats whose feature is off are not recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Container {
@@ -56,19 +57,31 @@ impl Container {
     pub fn detect_path(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let path = path.as_ref();
         if std::fs::metadata(path)?.is_dir() {
-            return match std::fs::metadata(path.join(frame::INDEX_NAME)) {
-                Ok(index) => Ok(index.is_file().then_some(Self::SparseFrame)),
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(error.into()),
-            };
+            return Self::detect_directory(path);
         }
         Self::detect(&FileStorage::open(path)?, 0)
+    }
+
+    #[cfg(feature = "frame")]
+    fn detect_directory(path: &Path) -> Result<Option<Self>> {
+        match std::fs::metadata(path.join(frame::INDEX_NAME)) {
+            Ok(index) => Ok(index.is_file().then_some(Self::SparseFrame)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[cfg(not(feature = "frame"))]
+    fn detect_directory(_path: &Path) -> Result<Option<Self>> {
+        Ok(None)
     }
 
     /// Which container bytes are that start with `head` and are `len` in all. 128 bytes are enough; with fewer, a
     /// stream that has just begun may not yet be recognised.
     #[must_use]
+    #[cfg_attr(not(feature = "legacy"), allow(unused_variables, reason = "only packed super-chunks need the length"))]
     pub fn detect_bytes(head: &[u8], len: u64) -> Option<Self> {
+        #[cfg(feature = "frame")]
         if frame::is_frame(head) {
             return Some(Self::Frame);
         }
@@ -76,6 +89,7 @@ impl Container {
         if bloscpack::is_bloscpack(head) {
             return Some(Self::Bloscpack);
         }
+        #[cfg(feature = "legacy")]
         if legacy::is_packed(head, len) {
             return Some(Self::Packed);
         }

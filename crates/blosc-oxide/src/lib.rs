@@ -63,28 +63,46 @@
 //! * There is no global state: no settings, no registries, no environment variables.
 //!
 //! # Features
-//! `lz4`, `zlib`, `zstd`, `snappy`, `lizard` (which is only read), `threads` and `bloscpack` are on by default and can each
-//! be left out; `zstd-legacy` reads streams of zstd 0.1 to 0.7, with C decoders as old as they are; `zstd-pure` takes a Zstandard without C in place of the C library, and `pure` is everything that needs no C compiler. `ndarray`
-//! turns arrays into those of the crate of that name and back.
+//! All of these are on by default, and each can be left out:
+//!
+//! * `lz4`, `zlib`, `zstd`, `snappy`, `lizard` (which is only read): the codecs; blosclz is always there.
+//! * `threads`: blocks in parallel.
+//! * `frame`: super-chunks and frames. `array`: arrays, in frames. `bloscpack`: `.blp` files. `legacy`: the packed
+//!   super-chunk, and writers of early frames. Without these four there are single chunks only, and few dependencies.
+//!
+//! Off by default: `zstd-pure` takes a Zstandard without C in place of the C library, and `pure` is everything that needs no
+//! C compiler; `zstd-legacy` reads streams of zstd 0.1 to 0.7, with C decoders as old as they are; `ndarray` turns arrays
+//! into those of the crate of that name and back.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(all(feature = "array", feature = "bloscpack", feature = "legacy")),
+    allow(dead_code, unused_imports, unreachable_pub, reason = "what only a tier that is left out uses")
+)]
 
+#[cfg(feature = "array")]
 mod array;
 #[cfg(feature = "bloscpack")]
 pub mod bloscpack;
 mod bytes;
 mod chunk;
 mod codec;
+#[cfg(any(feature = "frame", feature = "bloscpack"))]
 mod container;
 mod error;
 mod exec;
 mod filter;
+#[cfg(feature = "frame")]
 mod frame;
 pub mod isa;
 mod item;
+#[cfg(feature = "legacy")]
 pub mod legacy;
 pub mod limits;
+#[cfg(any(feature = "array", feature = "bloscpack"))]
 mod numpy;
+#[cfg(feature = "frame")]
 mod schunk;
+#[cfg(any(feature = "frame", feature = "bloscpack"))]
 pub mod storage;
 
 /// Codecs and filters of one's own, for [`Options::with_plugins`] and [`Decompressor::with_plugins`].
@@ -95,24 +113,30 @@ pub mod plugin {
 }
 
 /// Saving what can be saved of a damaged frame. Start with [`Repair`](crate::repair::Repair).
+#[cfg(feature = "frame")]
 pub mod repair {
     pub use crate::frame::{LooseChunk, Repair, RepairReport, RepairUnknown, RepairedBy};
 }
 
+#[cfg(feature = "array")]
 pub use array::{ArrayChunk, ArrayOptions, AxisSelection, Fill, Geometry, Location, NdArray, OrderedView};
 pub use chunk::{
     BlockInfo, Chunk, Compressor, Decompressor, Format, Header, LazyChunk, Options, Special, SplitMode, fill_chunk,
     special_chunk,
 };
 pub use codec::Codec;
+#[cfg(any(feature = "frame", feature = "bloscpack"))]
 pub use container::Container;
 pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{BitshuffleRule, Filter, Pipeline};
+#[cfg(feature = "frame")]
 pub use frame::{Damage, Frame, FrameLayout, FrameOptions, FrameVersion, Verification};
 pub use item::{Item, ItemType};
 pub use limits::Limits;
+#[cfg(any(feature = "array", feature = "bloscpack"))]
 pub use numpy::{ItemOrder, NpyHeader};
+#[cfg(feature = "frame")]
 pub use schunk::{ChunkRun, Metalayers, SuperChunk, VlMetalayers};
 
 /// Compresses `data` into a chunk.

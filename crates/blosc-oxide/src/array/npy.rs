@@ -1,5 +1,6 @@
 //! .npy files made from arrays, and arrays from .npy files, without ever having all of it in memory.
 
+use super::geometry::coordinates::advance;
 use super::geometry::copy::{Plain, c_strides, put_into_blocks, size};
 use super::location::Location;
 use super::nd_array::NdArray;
@@ -7,7 +8,6 @@ use super::options::{ArrayOptions, Fill};
 use super::read::parts::PART_NBYTES;
 use super::read::regions::{Axis, Budget, Regions, in_order};
 use super::select::axis::AxisSelection;
-use super::select::plan::advance;
 use super::write::encode::Filled;
 use crate::error::{Result, bail, error};
 use crate::numpy::{ItemOrder, NpyHeader};

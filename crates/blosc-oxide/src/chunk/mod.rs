@@ -5,6 +5,7 @@
 //! again.
 
 mod format;
+mod memory;
 mod options;
 mod plugins;
 mod read;
@@ -12,15 +13,15 @@ mod write;
 
 pub(crate) use format::header::{BLOSC2_LEN, VERSION_BLOSC1};
 pub use format::header::{Header, Special};
-pub use format::lazy::LazyChunk;
-pub use format::special::{fill_chunk, special_chunk};
 pub(crate) use format::special::{fill_special, special_width};
+pub(crate) use memory::room;
 pub use options::{Format, Options, SplitMode};
 pub use plugins::Plugins;
 pub use read::decode::Decompressor;
-pub(crate) use read::decode::room;
 pub(crate) use read::fetch::{FetchBuffer, fetch};
-pub(crate) use read::ragged::modernised;
+pub use read::lazy::LazyChunk;
 pub use read::view::{BlockInfo, Chunk};
 pub use write::encode::Compressor;
+pub(crate) use write::modernise::modernised;
 pub(crate) use write::raw::raw_chunk;
+pub use write::special::{fill_chunk, special_chunk};

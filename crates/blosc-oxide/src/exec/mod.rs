@@ -16,6 +16,7 @@ pub(crate) use blosc_threads::tick;
 #[cfg(not(feature = "threads"))]
 pub(crate) fn tick() {}
 
+use crate::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -188,6 +189,14 @@ impl fmt::Debug for Threads {
 /// Locks `mutex`, also after a panic elsewhere: what it guards here is scratch or a queue, whole at every step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps the failure of the lowest job, so that the error does not depend on timing: those below a job that fails are all
+/// tried.
+pub(crate) fn keep_first(kept: &mut Option<(usize, Error)>, found: (usize, Error)) {
+    if kept.as_ref().is_none_or(|(index, _)| found.0 < *index) {
+        *kept = Some(found);
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ const UNREAD: usize = 4;
 
 /// How many threads there are, the caller's among them.
 pub(super) fn threads() -> usize {
-    if is_in_rayon_pool() { rayon::current_num_threads() } else { Pool::of_process().threads() }
+    if is_in_rayon_pool() { rayon_core::current_num_threads() } else { Pool::of_process().threads() }
 }
 
 /// Runs worker 0 on the calling thread, and others if there are threads for them in time.
@@ -21,7 +21,7 @@ pub(super) fn run(workers: usize, job: &(dyn Fn(usize) + Sync)) {
 /// Whether this thread belongs to a rayon pool, and the others of that pool have not been lost in a
 /// fork.
 fn is_in_rayon_pool() -> bool {
-    rayon::current_thread_index().is_some() && !is_forked()
+    rayon_core::current_thread_index().is_some() && !is_forked()
 }
 
 /// The threads of the pool that the caller is in.
@@ -36,7 +36,7 @@ impl Helpers for RayonPool {
         let unread = Arc::strong_count(&marker) - 2;
         for _ in unread.min(UNREAD * count)..(UNREAD * count).min(unread + count) {
             let (invitation, marker) = (invitation.clone(), Arc::clone(&marker));
-            rayon::spawn(move || {
+            rayon_core::spawn(move || {
                 drop(marker);
                 invitation.accept();
             });

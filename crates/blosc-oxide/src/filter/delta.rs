@@ -3,8 +3,16 @@
 //! The first block refers to itself one unit earlier; every other block refers to the unfiltered first block. Bytes
 //! that are no whole unit are kept as they are, so that nothing is lost at ragged ends.
 
-use super::stage::BlockPlace;
 use blosc_kernels::delta;
+
+/// Where in its chunk a block is, for the filter that refers to another block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum BlockPlace<'a> {
+    /// The first block, or one that stands for itself.
+    First,
+    /// A later block, with the unfiltered bytes of the first.
+    After(&'a [u8]),
+}
 
 /// The width of the XOR for items of `typesize` bytes.
 pub(super) fn unit(typesize: usize) -> usize {

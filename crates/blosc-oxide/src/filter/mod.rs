@@ -11,10 +11,11 @@ mod truncate;
 
 pub use bitshuffle::BitshuffleRule;
 pub(crate) use bitshuffle::is_ragged;
+pub(crate) use delta::BlockPlace;
 pub use pipeline::Pipeline;
 pub(crate) use plugin::FilterRegistry;
 pub use plugin::{FilterContext, FilterPlugin};
-pub(crate) use stage::{BlockPlace, Element, Stages};
+pub(crate) use stage::{Element, Stages};
 
 use crate::error::{Error, Result, error};
 use std::fmt;

@@ -1,5 +1,6 @@
 //! A pipeline resolved for one chunk: filters with nothing left to look up, and none that does nothing.
 
+use super::delta::BlockPlace;
 use super::plugin::{FilterContext, FilterPlugin, FilterRegistry};
 use super::{BitshuffleRule, Filter, Pipeline, bitshuffle, bytedelta, delta, id, shuffle, truncate};
 use crate::error::{Error, Result, error};
@@ -14,15 +15,6 @@ pub(crate) struct Element {
     pub(crate) item: usize,
     /// Which blocks the bit shuffle transposes.
     pub(crate) bitshuffle: BitshuffleRule,
-}
-
-/// Where in its chunk a block is, for the filter that refers to another block.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum BlockPlace<'a> {
-    /// The first block, or one that stands for itself.
-    First,
-    /// A later block, with the unfiltered bytes of the first.
-    After(&'a [u8]),
 }
 
 /// One filter. Small, and without anything borrowed: chunks of a few kilobytes feel what it costs to set a pipeline up.

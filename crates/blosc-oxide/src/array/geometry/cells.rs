@@ -1,7 +1,7 @@
 //! Filters that store a block cell by cell, so that items that are close in space are close in the bytes.
 
 use super::Geometry;
-use crate::array::select::plan::advance;
+use super::coordinates::advance;
 use crate::error::{Result, bail};
 use crate::filter::{FilterContext, FilterPlugin};
 

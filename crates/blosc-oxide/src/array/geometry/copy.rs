@@ -1,7 +1,7 @@
 //! Copying between a chunk's data, which is in blocks, and a plain buffer.
 
 use super::Geometry;
-use crate::array::select::plan::advance;
+use super::coordinates::advance;
 use crate::error::Result;
 use crate::limits::MAX_DIMS;
 use blosc_kernels::boxes::{Source, copy_box};

@@ -9,6 +9,8 @@
     reason = "positions inside a block, whose length is a product that was checked"
 )]
 pub(in crate::array) mod cells;
+#[allow(clippy::arithmetic_side_effects, reason = "coordinates below a length")]
+pub(in crate::array) mod coordinates;
 #[allow(
     clippy::arithmetic_side_effects,
     reason = "positions inside a chunk, whose length is a product that was checked"

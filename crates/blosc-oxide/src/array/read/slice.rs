@@ -1,9 +1,10 @@
 //! Reading parts of an array.
 
+use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::{Dims, c_strides, size};
 use crate::array::nd_array::NdArray;
 use crate::array::select::axis::{AxisBlock, AxisSelection, CheckedSelection};
-use crate::array::select::plan::{Part, Parts, Selection, advance, checked, each_box};
+use crate::array::select::plan::{Part, Parts, Selection, checked, each_box};
 use crate::error::{Result, bail, error};
 use crate::exec::{lock, tick};
 use crate::schunk::Parts as ChunkParts;

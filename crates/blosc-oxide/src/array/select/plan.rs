@@ -2,6 +2,7 @@
 
 use super::axis::{AxisBlock, AxisPlan, AxisSelection, CheckedSelection, Group};
 use crate::array::geometry::Geometry;
+use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::{Dims, c_strides};
 use crate::error::{Result, bail, error};
 use crate::limits::Limits;
@@ -198,18 +199,6 @@ pub(in crate::array) fn each_box(blocks: &[&AxisBlock], strides: &[usize], mut c
             return;
         }
     }
-}
-
-/// Goes to the next place, the last axis first; `false` after the last one.
-pub(in crate::array) fn advance(place: &mut [usize], length: impl Fn(usize) -> usize) -> bool {
-    for axis in (0..place.len()).rev() {
-        place[axis] += 1;
-        if place[axis] < length(axis) {
-            return true;
-        }
-        place[axis] = 0;
-    }
-    false
 }
 
 #[cfg(test)]

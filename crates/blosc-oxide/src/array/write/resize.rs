@@ -6,10 +6,10 @@
 
 use super::encode::Filled;
 use crate::array::geometry::Geometry;
+use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::{Plain, ReadItems, c_strides, copy_items, put_into_blocks, size};
 use crate::array::nd_array::NdArray;
 use crate::array::npy::FileItems;
-use crate::array::select::plan::advance;
 use crate::chunk::Special;
 use crate::error::{Result, bail, error};
 use crate::numpy::ItemOrder;

@@ -1,10 +1,11 @@
 //! Writing parts of an array.
 
 use super::encode::{Filled, ranges_of};
+use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::size;
 use crate::array::nd_array::NdArray;
 use crate::array::select::axis::{AxisBlock, AxisSelection};
-use crate::array::select::plan::{Selection, advance, each_box};
+use crate::array::select::plan::{Selection, each_box};
 use crate::error::{Result, bail};
 use blosc_kernels::boxes::{Source, copy_box};
 use std::ops::Range;

@@ -458,7 +458,7 @@ impl Header {
         // Writers before 1.11, and so the first alphas, had no flag for it and split by this rule; those that had it kept
         // to the rule.
         let may_lack_flag = self.fields.version <= VERSION_FIVE_FILTERS && !self.is_extended();
-        !may_lack_flag || crate::chunk::write::blosc1::can_split(self.typesize(), self.blocksize)
+        !may_lack_flag || super::split::can_split(self.typesize(), self.blocksize)
     }
 
     /// What all items are, if they are all the same.

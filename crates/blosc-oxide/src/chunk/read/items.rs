@@ -1,8 +1,9 @@
 //! Parts of a chunk: ranges of bytes and items, single blocks and sets of them.
 
-use super::decode::{Decompressor, room};
+use super::decode::Decompressor;
 use super::view::Chunk;
 use crate::chunk::format::special;
+use crate::chunk::memory::room;
 use crate::error::{Result, bail};
 use std::ops::Range;
 

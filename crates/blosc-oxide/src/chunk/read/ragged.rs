@@ -6,12 +6,7 @@
     clippy::cast_possible_truncation
 )]
 
-use super::decode::Decompressor;
-use super::view::Chunk;
 use crate::chunk::format::header::{Header, VERSION_BETA};
-use crate::chunk::options::Options;
-use crate::chunk::write::encode::Compressor;
-use crate::error::Result;
 use crate::filter::{BitshuffleRule, id as filter_id, is_ragged};
 
 /// The block sizes that releases before 2.0.0.beta.5 chose for split blocks, by level; a size that the user had asked
@@ -65,17 +60,4 @@ impl Header {
             && self.blocksize() != self.nbytes()
             && !OLD_SPLIT_BLOCKS.into_iter().any(is_old)
     }
-}
-
-/// A chunk of today with the data of `bytes`, which every reader decodes by the same rule. A codec that is only read is
-/// replaced by the default one.
-pub(crate) fn modernised(bytes: &[u8], level: u8, decompressor: &mut Decompressor) -> Result<Vec<u8>> {
-    let chunk = Chunk::parse(bytes)?;
-    let data = decompressor.chunk(&chunk)?;
-    let header = chunk.header();
-    let blocksize = (header.nblocks() > 1).then_some(header.blocksize());
-    let options =
-        Options::new(header.typesize()).with_level(level).with_pipeline(header.pipeline()).with_blocksize(blocksize);
-    let compressor = Compressor::new(options.clone().with_codec(header.codec()));
-    compressor.or_else(|_| Compressor::new(options))?.compress(&data)
 }

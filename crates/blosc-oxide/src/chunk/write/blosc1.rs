@@ -1,23 +1,17 @@
 //! The rules by which C-Blosc 1.x splits blocks and chooses their size.
 
 use super::tuning::{self, whole_items};
+use crate::chunk::format::split::can_split;
 use crate::chunk::options::SplitMode;
 use crate::codec::Codec;
 
 /// Shorter buffers are stored as they are.
 pub(in crate::chunk) const MIN_BUFFER: usize = 128;
 
-const MAX_SPLITS: usize = 16;
-const MIN_STREAM: usize = 128;
 const MIN_FORCED_BLOCKSIZE: usize = 128;
 const MAX_SPLIT_BASE: usize = 256 << 10;
 const MIN_SPLIT_BLOCKSIZE: usize = 64 << 10;
 const MAX_SPLIT_BLOCKSIZE: usize = 1 << 20;
-
-/// Whether readers will take a block of this size to be split when the flag does not forbid it.
-pub(in crate::chunk) fn can_split(typesize: usize, blocksize: usize) -> bool {
-    typesize <= MAX_SPLITS && blocksize / typesize >= MIN_STREAM
-}
 
 /// Whether a writer splits.
 pub(in crate::chunk) fn splits(mode: SplitMode, codec: Codec, typesize: usize, blocksize: usize) -> bool {

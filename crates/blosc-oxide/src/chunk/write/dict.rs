@@ -1,6 +1,6 @@
 //! Dictionaries that are made from the data of one chunk and stored in it.
 
-use super::encode::{Layout, SIZE_LEN, put_size};
+use super::layout::{Layout, SIZE_LEN, put_size};
 use crate::codec::{Codec, EncodeDict, train};
 
 const MAX_LEN: usize = 32 << 10;

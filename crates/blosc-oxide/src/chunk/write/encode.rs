@@ -3,29 +3,28 @@
 //! Blocks are compressed in any order but always written in theirs, and no decision depends on how many threads there
 //! are or how long the output is: the same data and options give the same bytes.
 
-use super::assembly::Buffers;
+use super::blocks::assembly::Buffers;
+use super::blocks::packer::Packer;
+use super::blocks::reuse::{Changed, Reuse};
+use super::blocks::scratch::{Scratch, own};
 use super::dict;
-use super::packer::Packer;
-use super::reuse::{Changed, Reuse};
+use super::layout::{Layout, SIZE_LEN, stored, stored_typesize};
+use super::resolve::{codec_version, encoding, native_endianness, stages};
 use super::tuning::SplitRule;
 use super::{blosc1, tuning};
-use crate::bytes::put_le_i32;
 use crate::chunk::format::header::{BLOSC1_LEN, BLOSC2_LEN, Extension, Fields, Special, flag, flag2};
+use crate::chunk::memory::room;
 use crate::chunk::options::{Format, Options};
-use crate::chunk::read::decode::room;
 use crate::chunk::read::view::Chunk;
-use crate::codec::{BloscLzVariant, Codec, CodecContext, EncodeDict, EncodeState, Encoding};
 use crate::error::{Result, bail};
 use crate::exec::fill_parts;
-use crate::filter::{BlockPlace, Element, Stages, id as filter_id};
+use crate::filter::{BlockPlace, Stages, id as filter_id};
 use crate::item::Item;
 use crate::limits::MAX_NBYTES;
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::is_zero;
 use std::ops::Range;
 use std::sync::Mutex;
-
-pub(in crate::chunk) const SIZE_LEN: usize = 4;
 
 /// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size, [`compress_into`] makes no
 /// allocation of its own on one thread. On several, how many parts wait for one before them to be done differs from call to
@@ -51,57 +50,6 @@ pub struct Compressor {
     assembly: Buffers,
     /// The filtered data, which a dictionary is made from.
     filtered: Vec<u8>,
-}
-
-/// What each worker keeps.
-#[derive(Default)]
-pub(in crate::chunk) struct Scratch {
-    pub(in crate::chunk) codec: EncodeState,
-    pub(in crate::chunk) filtered: Filtered,
-    /// A stream that may turn out too long for where it belongs.
-    pub(in crate::chunk) spare: Vec<u8>,
-}
-
-/// Memory that a block is filtered in.
-#[derive(Default)]
-pub(in crate::chunk) struct Filtered {
-    a: Vec<u8>,
-    b: Vec<u8>,
-}
-
-impl Filtered {
-    /// Filters a block; the result is in the block itself or in here.
-    pub(in crate::chunk) fn filter<'b>(
-        &'b mut self,
-        stages: &Stages<'_>,
-        place: BlockPlace<'_>,
-        block: &'b [u8],
-    ) -> Result<&'b [u8]> {
-        if stages.is_empty() {
-            return Ok(block);
-        }
-        let Self { a, b } = self;
-        stages.forward(place, block, room(a, block.len()), room(b, block.len()))
-    }
-}
-
-impl std::fmt::Debug for Scratch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes", self.filtered.a.len() + self.filtered.b.len() + self.spare.len())
-    }
-}
-
-impl Scratch {
-    /// Filters a block; the result is in the block itself or in this scratch. With it comes what compresses it.
-    pub(in crate::chunk) fn filter<'b>(
-        &'b mut self,
-        stages: &Stages<'_>,
-        place: BlockPlace<'_>,
-        block: &'b [u8],
-    ) -> Result<(&'b [u8], &'b mut EncodeState, &'b mut Vec<u8>)> {
-        let Self { codec, filtered, spare } = self;
-        Ok((filtered.filter(stages, place, block)?, codec, spare))
-    }
 }
 
 impl Compressor {
@@ -500,32 +448,6 @@ enum Stored {
     Incompressible,
 }
 
-/// How a buffer is cut into blocks and streams.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::chunk) struct Layout {
-    pub(in crate::chunk) nbytes: usize,
-    /// As the header stores it.
-    pub(in crate::chunk) typesize: usize,
-    pub(in crate::chunk) blocksize: usize,
-    pub(in crate::chunk) nblocks: usize,
-    pub(in crate::chunk) split: bool,
-    pub(in crate::chunk) header_len: usize,
-    pub(in crate::chunk) min_buffer: usize,
-    /// Whether streams of one repeated byte have a short form.
-    pub(in crate::chunk) has_runs: bool,
-}
-
-impl Layout {
-    pub(in crate::chunk) fn nstreams(&self, block_len: usize) -> usize {
-        if self.split && block_len == self.blocksize { self.typesize } else { 1 }
-    }
-
-    /// What a block takes at the most.
-    pub(in crate::chunk) fn slot_len(&self) -> usize {
-        self.blocksize + SIZE_LEN * self.nstreams(self.blocksize)
-    }
-}
-
 /// Filters all blocks of `data` into `filtered`.
 fn filter_all(
     options: &Options,
@@ -541,66 +463,4 @@ fn filter_all(
         copy(scratch.filter(&stages, place, block)?.0, out);
     }
     Ok(())
-}
-
-/// What the options make of each block.
-pub(in crate::chunk) fn stages(options: &Options) -> Result<Stages<'_>> {
-    let element = Element {
-        typesize: stored_typesize(options.typesize),
-        item: options.typesize,
-        bitshuffle: options.bitshuffle_rule(),
-    };
-    Stages::for_encoding(&options.pipeline, element, &options.plugins.filters)
-}
-
-/// What the options make of each stream.
-pub(in crate::chunk) fn encoding<'o>(
-    options: &'o Options,
-    is_split: bool,
-    dict: Option<&'o EncodeDict>,
-) -> Encoding<'o> {
-    let plugin = match options.codec {
-        Codec::Plugin(id) => options.plugins.codecs.get(id),
-        _ => None,
-    };
-    let typesize = stored_typesize(options.typesize);
-    let context = CodecContext { meta: options.codec_meta, level: options.level, typesize };
-    let blosclz = match options.format {
-        Format::Blosc1 => BloscLzVariant::Blosc1 { is_split },
-        Format::Blosc2 => BloscLzVariant::Blosc2,
-    };
-    Encoding { codec: options.codec, context, plugin, blosclz, dict }
-}
-
-pub(in crate::chunk) fn codec_version(options: &Options) -> u8 {
-    match options.codec {
-        Codec::Plugin(id) => options.plugins.codecs.get(id).map_or(1, |codec| codec.version()),
-        _ => 1,
-    }
-}
-
-/// The typesize as a header can store it.
-pub(in crate::chunk) fn stored_typesize(typesize: usize) -> usize {
-    u8::try_from(typesize).map_or(1, usize::from)
-}
-
-/// The flag of chunks that were written on a big-endian machine.
-pub(in crate::chunk) fn native_endianness() -> u8 {
-    if cfg!(target_endian = "big") { flag2::BIG_ENDIAN } else { 0 }
-}
-
-/// The scratch of a worker that nobody else can be using.
-pub(in crate::chunk) fn own(worker: &mut Mutex<Scratch>) -> &mut Scratch {
-    worker.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// A size that has been checked against what a chunk can hold, as it is stored.
-pub(in crate::chunk) fn stored(size: usize) -> i32 {
-    i32::try_from(size).expect("sizes are checked against what a chunk can hold")
-}
-
-/// Writes a size or an offset at `at`, where there is room for it.
-pub(in crate::chunk) fn put_size(at: usize, size: usize, out: &mut [u8]) {
-    let has_room = put_le_i32(out, at, stored(size));
-    debug_assert!(has_room, "no room for a size at {at}");
 }

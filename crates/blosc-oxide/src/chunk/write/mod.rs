@@ -1,11 +1,13 @@
 //! From data to a chunk.
 
-mod assembly;
-pub(in crate::chunk) mod blosc1;
+mod blocks;
+mod blosc1;
 mod dict;
 pub(in crate::chunk) mod encode;
-mod packer;
+mod layout;
+pub(in crate::chunk) mod modernise;
 pub(in crate::chunk) mod raw;
-mod reuse;
-pub(in crate::chunk) mod tuning;
+mod resolve;
+pub(in crate::chunk) mod special;
+mod tuning;
 mod vlblocks;

@@ -3,7 +3,7 @@
 //! They hold what a chunk that is stored as one copy holds, but a reader takes them for compressed ones. The packed
 //! super-chunk needs them: old writers did not agree on whether its delta covers copies.
 
-use super::encode::{SIZE_LEN, stored};
+use super::layout::{SIZE_LEN, stored};
 use crate::chunk::format::header::{BLOSC1_LEN, Fields, VERSION_BLOSC1, VERSION_FIVE_FILTERS, flag};
 use crate::error::{Result, bail};
 

@@ -1,9 +1,10 @@
 //! Chunks whose blocks have lengths of their own.
 
+use super::blocks::scratch::{Scratch, own};
 use super::dict;
-use super::encode::{
-    Compressor, SIZE_LEN, Scratch, codec_version, encoding, native_endianness, own, put_size, stages, stored,
-};
+use super::encode::Compressor;
+use super::layout::{SIZE_LEN, put_size, stored};
+use super::resolve::{codec_version, encoding, native_endianness, stages};
 use crate::chunk::format::header::{BLOSC2_LEN, Extension, Fields, VERSION_VLBLOCKS, VLBLOCKS, flag, flag2};
 use crate::chunk::options::{Format, Options};
 use crate::codec::{EncodeDict, Encoding};

@@ -3,10 +3,6 @@
 #[cfg(not(any(feature = "zstd-pure", target_arch = "wasm32")))]
 mod c;
 #[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
-mod noise;
-#[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
-mod proof;
-#[cfg(any(feature = "zstd-pure", target_arch = "wasm32"))]
 mod pure;
 
 #[cfg(not(any(feature = "zstd-pure", target_arch = "wasm32")))]

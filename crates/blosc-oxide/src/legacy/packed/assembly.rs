@@ -9,7 +9,7 @@ use super::table;
 use crate::chunk::Header;
 use crate::error::{Result, bail, error};
 use crate::limits::Limits;
-use crate::storage::{Durability, Storage, WriteRight, read_exact};
+use crate::storage::{Durability, ReadAt, Storage, WriteRight, read_exact};
 use std::io;
 
 /// The sizes and offsets of the format are signed.
@@ -46,6 +46,26 @@ pub(super) struct Mark {
     nbytes: u64,
     end: u64,
     is_changed: bool,
+}
+
+impl<R: ReadAt> PackedSuperChunk<R> {
+    /// Copies the super-chunk to an empty storage, chunk by chunk as they are stored, without the bytes that appending
+    /// has left unused. What comes out has the layout of the first writers.
+    ///
+    /// # Errors
+    /// As [`chunk`](Self::chunk); `InvalidArgument` if the storage is not empty, `Io` if it cannot be written.
+    pub fn copy_to(&self, storage: impl Storage) -> Result<()> {
+        let mut copy = Assembly::create(storage, self.header().without_body())?;
+        for kind in PackedSpecial::ALL {
+            if let Some(chunk) = self.special_chunk(kind)? {
+                copy.put_special(kind, &chunk)?;
+            }
+        }
+        for index in 0..self.nchunks() {
+            copy.put_data(&self.chunk(index)?)?;
+        }
+        copy.commit()
+    }
 }
 
 impl<S: Storage> Assembly<S> {

@@ -15,8 +15,16 @@ pub struct PackedChunks<'a, R> {
     decompressor: Decompressor,
 }
 
+impl<R: ReadAt> PackedSuperChunk<R> {
+    /// The data of one chunk after the other.
+    #[must_use]
+    pub fn chunks(&self) -> PackedChunks<'_, R> {
+        PackedChunks::new(self)
+    }
+}
+
 impl<'a, R: ReadAt> PackedChunks<'a, R> {
-    pub(super) fn new(packed: &'a PackedSuperChunk<R>) -> Self {
+    fn new(packed: &'a PackedSuperChunk<R>) -> Self {
         Self { packed, indices: 0..packed.nchunks(), decompressor: packed.decompressor() }
     }
 }

@@ -2,13 +2,11 @@
 
 use super::filters::PackedFilters;
 use super::header::{PackedHeader, PackedSpecial};
-use super::writer::PackedWriter;
 use crate::chunk::{Compressor, Format, Options, SplitMode};
 use crate::codec::Codec;
 use crate::error::{Result, bail};
 use crate::exec::Threads;
 use crate::filter::Filter;
-use crate::storage::MemoryStorage;
 use std::collections::BTreeMap;
 
 /// Which release of C-Blosc2 is written for. We read both; they do not read everything of each other.
@@ -159,21 +157,6 @@ impl PackedOptions {
     #[must_use]
     pub fn reference(&self) -> Option<&[u8]> {
         self.special(PackedSpecial::Filters)
-    }
-
-    /// The packed super-chunk of these buffers.
-    ///
-    /// # Errors
-    /// As [`PackedWriter::create_in`] and [`PackedWriter::append`].
-    pub fn pack<B: AsRef<[u8]>>(&self, buffers: impl IntoIterator<Item = B>) -> Result<Vec<u8>> {
-        let mut memory = MemoryStorage::default();
-        let mut writer = PackedWriter::create_in(&mut memory, self.clone())?;
-        for buffer in buffers {
-            writer.append(buffer.as_ref())?;
-        }
-        writer.commit()?;
-        drop(writer);
-        Ok(memory.into_bytes())
     }
 
     /// The options that the rest of a super-chunk is written with.

@@ -6,8 +6,6 @@
     clippy::cast_possible_truncation
 )]
 
-use super::assembly::Assembly;
-use super::chunks::PackedChunks;
 use super::delta::{self, Reference};
 use super::header::{HEADER_LEN, PackedHeader, PackedSpecial};
 use super::table;
@@ -15,7 +13,7 @@ use crate::chunk::{Chunk, Decompressor, Header};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
 use crate::limits::Limits;
-use crate::storage::{FileStorage, ReadAt, Storage, read_exact};
+use crate::storage::{FileStorage, ReadAt, read_exact};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -234,12 +232,6 @@ impl<R: ReadAt> PackedSuperChunk<R> {
         Ok(())
     }
 
-    /// The data of one chunk after the other.
-    #[must_use]
-    pub fn chunks(&self) -> PackedChunks<'_, R> {
-        PackedChunks::new(self)
-    }
-
     /// Where a special chunk starts in the storage, and its header, if there is one.
     ///
     /// # Errors
@@ -265,24 +257,6 @@ impl<R: ReadAt> PackedSuperChunk<R> {
         let Some(bytes) = self.special_chunk(kind)? else { return Ok(None) };
         let data = self.decompressor().decompress(&bytes).map_err(|error| error.within(kind))?;
         Ok(Some(data))
-    }
-
-    /// Copies the super-chunk to an empty storage, chunk by chunk as they are stored, without the bytes that appending
-    /// has left unused. What comes out has the layout of the first writers.
-    ///
-    /// # Errors
-    /// As [`chunk`](Self::chunk); `InvalidArgument` if the storage is not empty, `Io` if it cannot be written.
-    pub fn copy_to(&self, storage: impl Storage) -> Result<()> {
-        let mut copy = Assembly::create(storage, self.header.without_body())?;
-        for kind in PackedSpecial::ALL {
-            if let Some(chunk) = self.special_chunk(kind)? {
-                copy.put_special(kind, &chunk)?;
-            }
-        }
-        for index in 0..self.nchunks() {
-            copy.put_data(&self.chunk(index)?)?;
-        }
-        copy.commit()
     }
 
     /// The header and where the data chunks are.

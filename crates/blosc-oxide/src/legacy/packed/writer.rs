@@ -7,7 +7,7 @@ use super::options::{PackedOptions, PackedRelease};
 use super::reader::PackedSuperChunk;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::storage::{Durability, FileStorage, ReadAt, Storage};
+use crate::storage::{Durability, FileStorage, MemoryStorage, ReadAt, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -198,4 +198,21 @@ fn release_of<R: ReadAt>(packed: &PackedSuperChunk<R>) -> Result<PackedRelease> 
     }
     let is_alpha2 = packed.chunk_header(0)?.version() == ALPHA2_CHUNKS;
     Ok(if is_alpha2 { PackedRelease::Alpha2 } else { PackedRelease::Alpha4 })
+}
+
+impl PackedOptions {
+    /// The packed super-chunk of these buffers.
+    ///
+    /// # Errors
+    /// As [`PackedWriter::create_in`] and [`PackedWriter::append`].
+    pub fn pack<B: AsRef<[u8]>>(&self, buffers: impl IntoIterator<Item = B>) -> Result<Vec<u8>> {
+        let mut memory = MemoryStorage::default();
+        let mut writer = PackedWriter::create_in(&mut memory, self.clone())?;
+        for buffer in buffers {
+            writer.append(buffer.as_ref())?;
+        }
+        writer.commit()?;
+        drop(writer);
+        Ok(memory.into_bytes())
+    }
 }

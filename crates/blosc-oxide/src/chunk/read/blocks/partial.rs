@@ -1,7 +1,8 @@
 //! A part of a block, decoding no more of its streams and undoing no more of its filter than it takes.
 
-use super::decode::{BlockDecoder, Scratch, room};
+use super::block::{BlockDecoder, Scratch};
 use crate::chunk::format::plan::{Block, Stream};
+use crate::chunk::memory::room;
 use crate::codec::DecodeState;
 use crate::error::Result;
 use blosc_kernels::copy::copy;

@@ -1,11 +1,10 @@
-//! Zstandard in Rust alone.
+//! From bytes to a frame.
 
+use super::decode::DecodeDict;
 use super::noise::is_noise;
 use super::proof::{self, Proof};
-use crate::error::{Result, error};
 use std::cell::RefCell;
 use std::io::{Cursor, Read};
-use structured_zstd::decoding::{DictionaryHandle, FrameDecoder};
 use structured_zstd::dictionary::{CoverOptions, FastCoverOptions, FinalizeOptions, train_fastcover_dict};
 use structured_zstd::encoding::{
     CompressionLevel, CompressionParameters, EncoderDictionary, FrameCompressor, LevelParameters, Strategy,
@@ -33,9 +32,9 @@ struct Kept {
 /// where there are none. The next level of ours has another search.
 fn native_level(level: u8) -> i32 {
     const WRONG_ON_BIG_ENDIAN: i32 = 3;
-    let native = super::native_level(level);
+    let native = crate::codec::zstd::native_level(level);
     let is_wrong = cfg!(target_endian = "big") && native == WRONG_ON_BIG_ENDIAN;
-    if is_wrong { super::native_level(level + 1) } else { native }
+    if is_wrong { crate::codec::zstd::native_level(level + 1) } else { native }
 }
 
 /// The logarithm of a window for which no block is given up unseen.
@@ -149,28 +148,6 @@ impl Encoder {
     }
 }
 
-/// A decompressor.
-pub(in crate::codec) struct Decoder(FrameDecoder);
-
-impl Decoder {
-    pub(in crate::codec) fn new() -> Self {
-        Self(FrameDecoder::new())
-    }
-
-    pub(in crate::codec) fn decompress(
-        &mut self,
-        src: &[u8],
-        dict: Option<&DecodeDict>,
-        dst: &mut [u8],
-    ) -> Result<usize> {
-        match dict {
-            None => self.0.decode_all(src, dst),
-            Some(dict) => self.0.decode_all_with_dict_handle(src, dst, &dict.0),
-        }
-        .map_err(|cause| error!(Corrupt, "zstd: {cause}"))
-    }
-}
-
 /// A dictionary made ready for compression.
 pub(in crate::codec) struct EncodeDict {
     of_encoder: EncoderDictionary,
@@ -186,15 +163,6 @@ impl EncodeDict {
     }
 }
 
-/// A dictionary made ready for decompression.
-pub(in crate::codec) struct DecodeDict(DictionaryHandle);
-
-impl DecodeDict {
-    pub(in crate::codec) fn new(bytes: &[u8]) -> Option<Self> {
-        DictionaryHandle::from_serialized_or_raw_content(bytes).ok().map(Self)
-    }
-}
-
 /// A dictionary of at most `max_len` bytes from samples that stand one after the other; `None` if they are no use.
 pub(in crate::codec) fn train(samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
     const SEGMENT: u32 = 200;
@@ -206,6 +174,7 @@ pub(in crate::codec) fn train(samples: &[u8], sizes: &[usize], max_len: usize) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::decode::Decoder;
     use super::*;
     use structured_zstd::decoding::{FrameContentSize, read_frame_content_size};
     use testkit::formula::generate;

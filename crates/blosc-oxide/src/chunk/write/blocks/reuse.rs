@@ -1,9 +1,9 @@
 //! Compressing what has changed, and only that.
 
-use super::encode::Layout;
 use crate::chunk::format::plan::Plan;
 use crate::chunk::options::{Format, Options};
 use crate::chunk::read::view::Chunk;
+use crate::chunk::write::layout::Layout;
 use crate::filter::id as filter_id;
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 //! A part is one or more blocks, or one stream of the only block. It is copied to its place while it is in the cache of the
 //! processor that has compressed it, or soon after: of large chunks, memory is written once.
 
-use crate::chunk::read::decode::room;
+use crate::chunk::memory::room;
 use std::sync::atomic::AtomicUsize;
 
 /// What is kept for the next chunk.

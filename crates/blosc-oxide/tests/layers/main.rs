@@ -1,5 +1,9 @@
 //! A module uses only lower layers: every `crate::` path in the source is read and an upward edge fails.
 
+mod cycles;
+mod imports;
+mod names;
+
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,13 @@
 //! The blocks of a chunk, compressed.
 
 use super::assembly::{Assembly, Buffers};
-use super::encode::{Layout, SIZE_LEN, Scratch, own, put_size, stored};
 use super::reuse::Reuse;
-use crate::chunk::read::decode::{keep_first, room};
+use super::scratch::{Scratch, own};
+use crate::chunk::memory::room;
+use crate::chunk::write::layout::{Layout, SIZE_LEN, put_size, stored};
 use crate::codec::{Codec, EncodeState, Encoding};
 use crate::error::{Error, Result};
-use crate::exec::{Threads, lock, part_len, tick};
+use crate::exec::{Threads, keep_first, lock, part_len, tick};
 use crate::filter::{BlockPlace, Stages};
 use blosc_kernels::copy::copy;
 use blosc_kernels::runs::repeated_byte;

@@ -8,8 +8,9 @@
     clippy::cast_possible_truncation
 )]
 
-use super::header::{BLOSC2_LEN, Header, flag2};
+use super::view::Chunk;
 use crate::bytes::{le_i32, le_i64};
+use crate::chunk::format::header::{BLOSC2_LEN, Header, flag2};
 use crate::error::{Result, bail};
 
 const START_LEN: usize = 4;
@@ -56,7 +57,7 @@ impl LazyChunk {
     /// As for decoding `chunk`; `Unsupported` for Blosc1 chunks, which have no flag for it, and for variable-length
     /// blocks and special values, which are never lazy.
     pub fn build(chunk: &[u8], nchunk: i32, offset: i64) -> Result<Vec<u8>> {
-        let view = crate::chunk::Chunk::parse(chunk)?;
+        let view = Chunk::parse(chunk)?;
         let header = *view.header();
         if !header.is_extended() || header.has_vlblocks() || header.special().is_some() {
             bail!(Unsupported, "only regular Blosc2 chunks can be lazy");

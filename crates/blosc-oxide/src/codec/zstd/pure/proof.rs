@@ -1,10 +1,10 @@
 //! Streams that are decoded before they are given out.
 //!
 //! The library is hardly ever run on big-endian hosts, and one of its searches was wrong there without anybody's noticing
-//! ([`super::pure`] does not use it). Data that nobody can get back are worse than what decoding costs, so that hosts of that
+//! ([`super::encode`] does not use it). Data that nobody can get back are worse than what decoding costs, so that hosts of that
 //! kind keep no stream that has not been decoded to what it was made of.
 
-use super::pure::{DecodeDict, Decoder};
+use super::decode::{DecodeDict, Decoder};
 
 /// Whether this host needs it.
 pub(super) const IS_NEEDED: bool = cfg!(target_endian = "big");
@@ -31,7 +31,7 @@ impl Proof {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pure::Encoder;
+    use super::super::encode::Encoder;
     use super::*;
 
     #[test]
