@@ -30,6 +30,8 @@ const ALGORITHM: &str = "xxh3_64";
 const HASH_LEN: usize = 8;
 /// What a metalayer has before the hashes.
 const LAYER_START: usize = 24;
+/// More hashes than were read have room for so many bytes.
+const SPARE: usize = 4 << 10;
 /// Where the numbers of threads stand in the header.
 const THREADS: Range<usize> = 62..68;
 
@@ -191,7 +193,9 @@ impl StoredHashes {
             Some(bytes) => bytes.clone(),
             None => {
                 limits.check("checksums", self.len)?;
-                let mut bytes = vec![0; self.len];
+                // Those who change them mostly append some.
+                let mut bytes = Vec::with_capacity(self.len.saturating_add(SPARE));
+                bytes.resize(self.len, 0);
                 read_exact(source, base.saturating_add(self.position), &mut bytes, "checksums")?;
                 bytes
             }

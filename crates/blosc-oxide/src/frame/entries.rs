@@ -167,6 +167,27 @@ impl Entries {
         Words { entries: self, piece, at, left: self.len().saturating_sub(first) }
     }
 
+    /// Appends the words of a range as bytes.
+    pub(super) fn append_bytes(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
+        let mut at = range.start;
+        while at < range.end {
+            let (piece, first) = self.place(at);
+            let Some(piece) = self.pieces.get(piece) else { return };
+            let count = piece.len().saturating_sub(first).min(range.end.saturating_sub(at));
+            let start = bytes.len();
+            bytes.resize(start.saturating_add(count.saturating_mul(ENTRY_LEN)), 0);
+            let (places, _) = bytes.get_mut(start..).unwrap_or_default().as_chunks_mut();
+            match piece {
+                Piece::Run(word, _) => places.fill(word.to_le_bytes()),
+                Piece::Words(words) => {
+                    let words = words.get(first..).unwrap_or_default();
+                    places.iter_mut().zip(words).for_each(|(place, word)| *place = word.to_le_bytes());
+                }
+            }
+            at = at.saturating_add(count);
+        }
+    }
+
     /// Appends `count` of the same word.
     pub(super) fn push_run(&mut self, word: u64, count: usize) {
         let mut left = count;
@@ -325,6 +346,17 @@ mod tests {
         assert_eq!(entries.len(), model.len());
         assert_eq!(entries.words, entries.pieces.iter().map(Piece::words).sum::<usize>());
         assert!(entries.words(0).eq(model.iter().copied()));
+        for range in [0..model.len(), model.len() / 3..model.len() / 2, model.len()..model.len()] {
+            let mut bytes = vec![7];
+            entries.append_bytes(range.clone(), &mut bytes);
+            assert!(
+                bytes[1..].iter().eq(model[range]
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect::<Vec<_>>()
+                    .iter())
+            );
+        }
         assert_eq!(entries.get(model.len()), None);
         let mut all = Vec::new();
         for (range, word) in entries.runs(0) {

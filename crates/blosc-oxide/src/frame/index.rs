@@ -438,8 +438,7 @@ impl Index {
 
     /// Appends entries as they are stored.
     pub(crate) fn append_stored(&self, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
-        let words = self.decoded()?.words(range.start).take(range.len());
-        bytes.extend(words.flat_map(u64::to_le_bytes));
+        self.decoded()?.append_bytes(range, bytes);
         Ok(())
     }
 }
@@ -537,7 +536,8 @@ impl Packer {
         {
             return Ok(packed);
         }
-        let words: Vec<u8> = entries.words(0).flat_map(u64::to_le_bytes).collect();
+        let mut words = Vec::with_capacity(entries.len().saturating_mul(ENTRY_LEN));
+        entries.append_bytes(0..entries.len(), &mut words);
         match old {
             Some((old, changed)) => compressor.compress_changed(&words, &old, &changed),
             None => compressor.compress(&words),
