@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._native import _Filters, _Split
 
 
-def bytes_of(array: NDArray[Any]) -> NDArray[np.uint8] | bytes:
+def bytes_of(array: NDArray[Any]) -> Any:
     """The memory of an array, of any type, as an object with the buffer protocol.
 
     NumPy has none for dates and times.
