@@ -113,7 +113,7 @@ fn look(scratch: &Scratch, name: &str) {
     assert_eq!(within_limits(scratch, &["meta", "get", name, "note"], 0), "content");
     assert_eq!(within_limits(scratch, &["d", name, "-", "--bytes", "0..10"], 0), "\0".repeat(10));
     let repaired = format!("repaired-{name}");
-    let report = within_limits(scratch, &["repair", name, &repaired], 0);
+    let report = within_limits(scratch, &["repair", "--force", name, &repaired], 0);
     assert!(report.contains("100000000 chunks found by its header, 0 of them damaged"), "{report}");
     let again = within_limits(scratch, &["verify", &repaired], 0);
     assert!(again.contains("good, 100000000 chunks"), "{again}");
@@ -187,6 +187,13 @@ fn a_hundred_million_chunks_at_one_place_are_read_once() {
     special_chunks(&path, FrameLayout::Contiguous);
     store_in_front(&path, &special_chunk(Special::Zeros, GIB, &Options::new(1)).unwrap());
     replace_index(&path, &special_chunk(Special::Zeros, 8 * CHUNKS, &Options::new(8)).unwrap());
+    look(&scratch, "same.b2frame");
+    for copy in ["copy.b2frame", "copy.sframe"] {
+        within_limits(&scratch, &["convert", "same.b2frame", copy], 0);
+        assert!(within_limits(&scratch, &["verify", copy], 0).contains("good, 100000000 chunks"));
+    }
+    // With this it is looked whether a chunk is missing.
+    within_limits(&scratch, &["meta", "set", "--fixed", "same.b2frame", "proxy-source", "content"], 0);
     look(&scratch, "same.b2frame");
 }
 

@@ -4,7 +4,9 @@ use super::SuperChunk;
 use super::read::at_chunk;
 use super::state::ChunkSize;
 use super::store::{NewChunk, Slot, Source, Staged};
-use crate::chunk::{Chunk, Decompressor, Options, Special, VERSION_BLOSC1, fill_chunk, fill_special, modernised};
+use crate::chunk::{
+    Chunk, Decompressor, Header, Options, Special, VERSION_BLOSC1, fill_chunk, fill_special, modernised,
+};
 use crate::error::{Result, bail};
 use crate::filter::BitshuffleRule;
 use crate::limits::MAX_NBYTES;
@@ -141,9 +143,9 @@ impl SuperChunk {
         let is_same = same_compression(&self.options, &other.options);
         let mut index = 0;
         while index < other.nchunks() {
-            let (slot, end) = other.store.run(index)?;
-            index = match slot {
-                Slot::Special(special) if end - index > 1 && self.can_fill(other, special) => {
+            let (special, end) = other.special_row(index)?;
+            index = match special {
+                Some(special) if end - index > 1 && self.can_fill(other, special) => {
                     let (first, last) = (other.chunk_range(index)?, other.chunk_range(end - 1)?);
                     let size = usize::try_from(first.end - first.start).unwrap_or(usize::MAX);
                     self.put_fill(special, last.end - first.start, size)?;
@@ -156,6 +158,25 @@ impl SuperChunk {
             };
         }
         Ok(())
+    }
+
+    /// The special value of the chunks from `index` on, if they have one, and where those end of which the same is stored:
+    /// nothing, or one chunk for all. A chunk with a hash is one by itself, to be compared.
+    fn special_row(&self, index: usize) -> Result<(Option<Special>, usize)> {
+        let (slot, end) = self.store.run(index)?;
+        if let Slot::Special(special) = slot {
+            return Ok((Some(special), end));
+        }
+        // The last one may be shorter than what is stored.
+        let end = end.min(self.nchunks() - 1);
+        if end <= index + 1 || self.store.has_hashes() {
+            return Ok((None, index + 1));
+        }
+        let is_plain = |header: &Header| !header.has_vlblocks() && header.typesize() == self.typesize();
+        let is_whole = |header: &Header| Some(header.nbytes()) == self.chunksize();
+        let header = self.chunk_header(index)?.filter(|header| is_plain(header) && is_whole(header));
+        let special = header.and_then(|header| header.special()).filter(|&special| special != Special::Value);
+        Ok((special, if special.is_some() { end } else { index + 1 }))
     }
 
     /// Whether chunks of a special value of `other` are the same here.
