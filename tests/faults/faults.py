@@ -18,6 +18,8 @@ import traced
 import tree as trees
 
 KILLED = 9
+# Frames of some hundred chunks are read in as many calls, one like the other.
+MANY_CALLS, OTHERS = 1000, 100
 
 
 class Tally:
@@ -80,14 +82,16 @@ class Trial:
         return None if complaints else run
 
     def chosen(self, calls):
-        """The calls to disturb: all, or in the short form those that change something and a few of the others."""
-        if self.options.limit is None:
-            return calls
+        """The calls to disturb: all, but of more than a thousand those that change something and some of the others, and in
+        the short form a few of both."""
         changes = [call for call in calls if call.is_change]
         others = [call for call in calls if not call.is_change]
         share = self.options.limit
-        picked = self.chance.sample(changes, min(share, len(changes)))
-        picked += self.chance.sample(others, min(share // 4, len(others)))
+        if share is None:
+            picked = changes + (others if len(calls) <= MANY_CALLS else self.chance.sample(others, min(OTHERS, len(others))))
+        else:
+            picked = self.chance.sample(changes, min(share, len(changes)))
+            picked += self.chance.sample(others, min(share // 4, len(others)))
         return sorted(picked, key=lambda call: call.number)
 
     def kill(self, recorded):
