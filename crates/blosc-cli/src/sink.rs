@@ -30,6 +30,7 @@ type Stream = Box<dyn Read + Send>;
 
 /// Writes a new file at `path`.
 pub(crate) fn write(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
+    check_list(recipe)?;
     match recipe.format {
         FileFormat::B2nd => write_array(recipe, data, path),
         FileFormat::B2frame | FileFormat::Sframe => write_frame(recipe, data.reader, path),
@@ -39,6 +40,20 @@ pub(crate) fn write(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
         FileFormat::FrameBeta1 => write_early(recipe, EarlyFrame::Beta1, data.reader, path),
         FileFormat::FrameBeta5 => write_early(recipe, EarlyFrame::Beta5, data.reader, path),
     }
+}
+
+/// Refuses to begin with more chunks than there is memory to know where each is. A small file can announce any number.
+fn check_list(recipe: &Recipe) -> Outcome {
+    let has_list = match recipe.format {
+        FileFormat::B2frame | FileFormat::Sframe | FileFormat::Packed => true,
+        FileFormat::FrameBeta1 | FileFormat::FrameBeta5 => true,
+        FileFormat::B2nd | FileFormat::Blp | FileFormat::Chunk | FileFormat::Blosc1 => false,
+    };
+    if let Some(nbytes) = recipe.nbytes.filter(|_| has_list) {
+        let bytes = nbytes.div_ceil(recipe.chunk_size.max(1) as u64).saturating_mul(size_of::<u64>() as u64);
+        recipe.limits.check("the list of chunks", usize::try_from(bytes).unwrap_or(usize::MAX))?;
+    }
+    Ok(())
 }
 
 /// Writes a Bloscpack file to a stream.

@@ -167,6 +167,19 @@ fn decompressing_and_converting_take_constant_memory() {
     assert_eq!(fs::metadata(scratch.join("plain")).unwrap().len(), GIB as u64);
 }
 
+/// Where each chunk is has to be known until the end, when they are compressed anew.
+#[test]
+fn more_chunks_than_there_is_memory_to_list_are_not_begun_with() {
+    let scratch = Scratch::new();
+    special_chunks(&scratch.join("special.b2frame"), FrameLayout::Contiguous);
+    for format in ["b2frame", "sframe", "packed", "frame-beta1", "frame-beta5"] {
+        let arguments = ["convert", "special.b2frame", "copy", "--codec", "lz4", "--chunk-size", "1M", "-f", format];
+        let refused = within_limits(&scratch, &arguments, 1);
+        assert!(refused.contains("the list of chunks asks for") && refused.contains("--max-memory"), "{refused}");
+    }
+    assert_eq!(scratch.names(), ["special.b2frame"]);
+}
+
 /// Puts chunks in front of those of the frame at `path`.
 fn store_in_front(path: &Path, stored: &[u8]) {
     let mut bytes = fs::read(path).unwrap();
