@@ -8,7 +8,7 @@ use crate::format::{ARRAY_LAYERS, FileFormat};
 use crate::sink;
 use crate::source::{ChunkFile, Source};
 use blosc_oxide::bloscpack::rewrite;
-use blosc_oxide::{Codec, Frame, FrameOptions, FrameVersion, Options, SuperChunk, storage::FileStorage};
+use blosc_oxide::{Codec, Frame, FrameOptions, FrameVersion, Options, Result, SuperChunk, storage::FileStorage};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -108,18 +108,20 @@ fn is_portable(chunk: &ChunkFile) -> bool {
 }
 
 /// How a frame is made with the chunks of another: without checksums if there are more than a million special chunks, and
-/// fewer others. A list with 8 bytes for each of them would be all that the file is.
-fn frame_options(of: &SuperChunk, recipe: &Recipe) -> FrameOptions {
+/// fewer others. A list with 8 bytes for each of them would be all that the file is. More stored chunks than there is memory
+/// to list are refused: a small file can name one of them a hundred million times.
+fn frame_options(of: &SuperChunk, recipe: &Recipe) -> Result<FrameOptions> {
     let (mut special, mut stored) = (0, 0);
     for run in of.chunk_runs() {
         *(if run.special.is_some() { &mut special } else { &mut stored }) += run.chunks.len();
     }
+    recipe.limits.check("the list of chunks", stored.saturating_mul(size_of::<u64>()))?;
     let options = sink::frame_options(recipe).with_chunks(of.options().clone());
-    if special > MANY && special > stored { options.with_checksums(false) } else { options }
+    Ok(if special > MANY && special > stored { options.with_checksums(false) } else { options })
 }
 
 fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
-    let options = frame_options(frame, recipe);
+    let options = frame_options(frame, recipe)?;
     sink::build(path, options, recipe, |sc| {
         sc.append_all(frame)?;
         sink::add_vllayers(sc, &recipe.metadata, true)
@@ -127,7 +129,7 @@ fn copy_frame(frame: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
 }
 
 fn copy_array(array: &SuperChunk, recipe: &Recipe, path: &Path) -> Outcome {
-    let options = frame_options(array, recipe);
+    let options = frame_options(array, recipe)?;
     let own = array.metalayers().iter().filter(|(name, _)| ARRAY_LAYERS.contains(name));
     let options = own.fold(options, |options, (name, content)| options.with_metalayer(name, content));
     sink::build(path, options, recipe, |sc| {

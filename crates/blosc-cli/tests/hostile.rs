@@ -177,6 +177,13 @@ fn more_chunks_than_there_is_memory_to_list_are_not_begun_with() {
         let refused = within_limits(&scratch, &arguments, 1);
         assert!(refused.contains("the list of chunks asks for") && refused.contains("--max-memory"), "{refused}");
     }
+    let path = scratch.join("special.b2frame");
+    store_in_front(&path, &blosc_oxide::compress(&[7; 1000], &Options::new(1)).unwrap());
+    replace_index(&path, &special_chunk(Special::Zeros, 8 * CHUNKS, &Options::new(8)).unwrap());
+    for copy in ["copy.b2frame", "copy.sframe"] {
+        let refused = within_limits(&scratch, &["convert", "special.b2frame", copy], 1);
+        assert!(refused.contains("the list of chunks asks for") && refused.contains("--max-memory"), "{refused}");
+    }
     assert_eq!(scratch.names(), ["special.b2frame"]);
 }
 
