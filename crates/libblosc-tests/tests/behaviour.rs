@@ -5,6 +5,7 @@
 use libblosc_tests::{Blosc, CODECS, Sizes, data_sets, in_a_child, ours, theirs};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::{null, null_mut};
+use std::time::Duration;
 
 /// Runs a check on ours, in a process of its own since settings are those of a process; and on C-Blosc if it is asked for.
 macro_rules! checks {
@@ -353,6 +354,7 @@ fn variables_win_and_persist(library: &Blosc) {
     assert_eq!(header(&with("BLOSC_SHUFFLE", "2").unwrap()), (1, 4));
     assert_eq!(header(&with("BLOSC_TYPESIZE", "8").unwrap()), (1, 8));
     assert_eq!(header(&with("BLOSC_TYPESIZE", " 1000").unwrap()), (1, 1));
+    assert_eq!(header(&with("BLOSC_TYPESIZE", "\t\x0B +16 bytes").unwrap()), (1, 16));
     assert_eq!(with("BLOSC_TYPESIZE", "0").as_ref(), Ok(&plain));
     assert_eq!(with("BLOSC_NOLOCK", "1").as_ref(), Ok(&plain));
     assert_eq!(with("BLOSC_SPLITMODE", "none"), Err(-1));
@@ -401,6 +403,39 @@ fn null_is_an_error_everywhere() {
         }),
         Some(true)
     );
+}
+
+/// The thread that is writing a warning when the process forks is not there in the child, which must not wait for it.
+#[test]
+fn a_warning_under_way_does_not_stop_a_forked_process() {
+    let library = ours();
+    assert_eq!(in_a_child(|| forked_while_another_thread_warns(library)), Some(true));
+}
+
+fn forked_while_another_thread_warns(library: &'static Blosc) -> bool {
+    let warn = || library.chunk(10, 1, 4, &bytes(), 110_000) == Err(-10);
+    set_variable("BLOSC_WARN", Some("1"));
+    fill_standard_error();
+    std::thread::spawn(warn);
+    std::thread::sleep(Duration::from_millis(200));
+    in_a_child(|| {
+        // SAFETY: takes a number. The child has no use for the stream.
+        unsafe { libc::close(libc::STDERR_FILENO) };
+        warn()
+    }) == Some(true)
+}
+
+/// Makes the standard error stream a pipe that is full and that nobody reads: whoever writes to it waits for good.
+fn fill_standard_error() {
+    let mut ends = [0; 2];
+    // SAFETY: room for two numbers; then numbers, and a buffer as long as is said.
+    unsafe {
+        assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+        libc::fcntl(ends[1], libc::F_SETFL, libc::O_NONBLOCK);
+        while libc::write(ends[1], [0_u8; 512].as_ptr().cast(), 512) > 0 {}
+        libc::fcntl(ends[1], libc::F_SETFL, 0);
+        assert_eq!(libc::dup2(ends[1], libc::STDERR_FILENO), libc::STDERR_FILENO);
+    }
 }
 
 fn unchecked_by_c(library: &Blosc) {

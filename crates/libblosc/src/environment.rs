@@ -4,6 +4,9 @@ use crate::code::FAILED;
 use crate::codecs;
 use crate::settings::{self, BLOCKSIZE, COMPRESSOR, SPLIT_MODE, THREADS};
 use std::ffi::CString;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 
 /// What variables change about one call. All others change settings, and stay in force.
@@ -44,10 +47,13 @@ pub(crate) fn before_decompressing() {
 }
 
 /// Says on the standard error stream what is wrong with an argument, if `BLOSC_WARN` asks for it.
-#[allow(clippy::print_stderr, reason = "this is what the variable is for")]
+///
+/// Without the lock of `std::io::Stderr`: a fork may have left it locked forever. What cannot be written is left out.
 pub(crate) fn warn(problem: &str, given: i32) {
-    if positive("BLOSC_WARN").is_some() {
-        eprintln!("blosc: {problem}, it is {given}");
+    if positive("BLOSC_WARN").is_some()
+        && let Ok(stream) = std::io::stderr().as_fd().try_clone_to_owned()
+    {
+        let _ = File::from(stream).write_all(format!("blosc: {problem}, it is {given}\n").as_bytes());
     }
 }
 
@@ -79,7 +85,8 @@ fn number(name: &str) -> Option<i32> {
 
 /// The number that a text begins with, as `strtol` finds it: 0 if there is none.
 fn leading_number(text: &[u8]) -> i32 {
-    let text = text.trim_ascii_start();
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0B';
+    let text = &text[text.iter().take_while(|byte| is_space(byte)).count()..];
     let (is_negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),

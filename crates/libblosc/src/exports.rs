@@ -1,7 +1,7 @@
 //! The functions that C calls; include/blosc.h says what each is for.
 //!
 //! All that take pointers have the same contract: a pointer is NULL or points to what blosc.h says, of the length that is given
-//! beside it or, for a chunk, in its header. What each block below relies on is this contract.
+//! beside it or, for a chunk, in its header. What each block below relies on is this contract. Each function is `guarded`.
 
 use crate::code::{BAD_VERSION, DOES_NOT_FIT, FAILED};
 use crate::compress::{self, Wishes};
@@ -18,21 +18,21 @@ const VERSION: &CStr = c"1.21.6";
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_init() {
-    IS_INITIALISED.store(true, Relaxed);
+    guarded((), || IS_INITIALISED.store(true, Relaxed));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_destroy() {
     let _ = blosc_free_resources();
-    IS_INITIALISED.store(false, Relaxed);
+    guarded((), || IS_INITIALISED.store(false, Relaxed));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_free_resources() -> c_int {
-    if !IS_INITIALISED.load(Relaxed) {
-        return FAILED;
-    }
     guarded(FAILED, || {
+        if !IS_INITIALISED.load(Relaxed) {
+            return FAILED;
+        }
         compress::free_resources();
         decompress::free_resources();
         0
@@ -208,52 +208,58 @@ unsafe fn items_from_memory(src: *const c_void, start: c_int, nitems: c_int, des
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_get_nthreads() -> c_int {
-    THREADS.get()
+    guarded(FAILED, || THREADS.get())
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_set_nthreads(nthreads: c_int) -> c_int {
     blosc_init();
-    THREADS.set(nthreads)
+    guarded(FAILED, || THREADS.set(nthreads))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_get_compressor() -> *const c_char {
-    codecs::by_number(COMPRESSOR.get()).map_or(null(), |entry| entry.name.as_ptr())
+    guarded(null(), || codecs::by_number(COMPRESSOR.get()).map_or(null(), |entry| entry.name.as_ptr()))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc_set_compressor(compname: *const c_char) -> c_int {
     blosc_init();
-    // SAFETY: the contract of this function.
-    let number = unsafe { blosc_compname_to_compcode(compname) };
-    COMPRESSOR.set(number);
-    number
+    guarded(FAILED, || {
+        // SAFETY: the contract of this function.
+        let number = unsafe { blosc_compname_to_compcode(compname) };
+        COMPRESSOR.set(number);
+        number
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc_compcode_to_compname(compcode: c_int, compname: *mut *const c_char) -> c_int {
-    let entry = codecs::by_number(compcode);
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(compname, entry.map_or(null(), |entry| entry.name.as_ptr())) };
-    if entry.is_some_and(codecs::Entry::is_there) { compcode } else { FAILED }
+    guarded(FAILED, || {
+        let entry = codecs::by_number(compcode);
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(compname, entry.map_or(null(), |entry| entry.name.as_ptr())) };
+        if entry.is_some_and(codecs::Entry::is_there) { compcode } else { FAILED }
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc_compname_to_compcode(compname: *const c_char) -> c_int {
-    // SAFETY: the contract of this function.
-    let name = unsafe { memory::text(compname) };
-    name.and_then(codecs::number_of).unwrap_or(FAILED)
+    guarded(FAILED, || {
+        // SAFETY: the contract of this function.
+        let name = unsafe { memory::text(compname) };
+        name.and_then(codecs::number_of).unwrap_or(FAILED)
+    })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_list_compressors() -> *const c_char {
-    codecs::LIST.as_ptr()
+    guarded(null(), || codecs::LIST.as_ptr())
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_get_version_string() -> *const c_char {
-    VERSION.as_ptr()
+    guarded(null(), || VERSION.as_ptr())
 }
 
 #[unsafe(no_mangle)]
@@ -262,17 +268,19 @@ unsafe extern "C" fn blosc_get_complib_info(
     complib: *mut *mut c_char,
     version: *mut *mut c_char,
 ) -> c_int {
-    // SAFETY: the contract of this function.
-    let name = unsafe { memory::text(compname) };
-    let entry = name.and_then(codecs::number_of).and_then(codecs::by_number);
-    let copy = |text: &CStr, place: *mut *mut c_char| {
-        let copied = if entry.is_some() && !place.is_null() { memory::copy_for_c(text) } else { null_mut() };
+    guarded(FAILED, || {
         // SAFETY: the contract of this function.
-        unsafe { memory::store(place, copied) };
-    };
-    copy(entry.map_or(c"", |entry| entry.library), complib);
-    copy(codecs::VERSION, version);
-    entry.map_or(FAILED, codecs::Entry::library_number)
+        let name = unsafe { memory::text(compname) };
+        let entry = name.and_then(codecs::number_of).and_then(codecs::by_number);
+        let copy = |text: &CStr, place: *mut *mut c_char| {
+            let copied = if entry.is_some() && !place.is_null() { memory::copy_for_c(text) } else { null_mut() };
+            // SAFETY: the contract of this function.
+            unsafe { memory::store(place, copied) };
+        };
+        copy(entry.map_or(c"", |entry| entry.library), complib);
+        copy(codecs::VERSION, version);
+        entry.map_or(FAILED, codecs::Entry::library_number)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -282,70 +290,84 @@ unsafe extern "C" fn blosc_cbuffer_sizes(
     cbytes: *mut usize,
     blocksize: *mut usize,
 ) {
-    // SAFETY: the contract of this function.
-    let sizes = unsafe { memory::header(cbuffer) }.map(|header| header.sizes()).unwrap_or_default();
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(nbytes, sizes.nbytes) };
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(cbytes, sizes.cbytes) };
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(blocksize, sizes.blocksize) };
+    guarded((), || {
+        // SAFETY: the contract of this function.
+        let sizes = unsafe { memory::header(cbuffer) }.map(|header| header.sizes()).unwrap_or_default();
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(nbytes, sizes.nbytes) };
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(cbytes, sizes.cbytes) };
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(blocksize, sizes.blocksize) };
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc_cbuffer_validate(cbuffer: *const c_void, cbytes: usize, nbytes: *mut usize) -> c_int {
-    if cbytes < header::LEN {
-        return FAILED;
-    }
-    // SAFETY: as many bytes as a header has are there.
-    let Some(header) = (unsafe { memory::header(cbuffer) }) else { return FAILED };
-    let (is_valid, found) = header.validate(cbytes);
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(nbytes, found) };
-    if is_valid { 0 } else { FAILED }
+    guarded(FAILED, || {
+        if cbytes < header::LEN {
+            return FAILED;
+        }
+        // SAFETY: as many bytes as a header has are there.
+        let Some(header) = (unsafe { memory::header(cbuffer) }) else { return FAILED };
+        let (is_valid, found) = header.validate(cbytes);
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(nbytes, found) };
+        if is_valid { 0 } else { FAILED }
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc_cbuffer_metainfo(cbuffer: *const c_void, typesize: *mut usize, flags: *mut c_int) {
-    // SAFETY: the contract of this function.
-    let found = unsafe { memory::header(cbuffer) }.map(|header| header.type_and_flags()).unwrap_or_default();
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(typesize, found.0) };
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(flags, found.1) };
+    guarded((), || {
+        // SAFETY: the contract of this function.
+        let found = unsafe { memory::header(cbuffer) }.map(|header| header.type_and_flags()).unwrap_or_default();
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(typesize, found.0) };
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(flags, found.1) };
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc_cbuffer_versions(cbuffer: *const c_void, version: *mut c_int, versionlz: *mut c_int) {
-    // SAFETY: the contract of this function.
-    let found = unsafe { memory::header(cbuffer) }.map(|header| (header.version, header.codec_version));
-    let (of_chunk, of_codec) = found.unwrap_or_default();
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(version, of_chunk.into()) };
-    // SAFETY: the contract of this function.
-    unsafe { memory::store(versionlz, of_codec.into()) };
+    guarded((), || {
+        // SAFETY: the contract of this function.
+        let found = unsafe { memory::header(cbuffer) }.map(|header| (header.version, header.codec_version));
+        let (of_chunk, of_codec) = found.unwrap_or_default();
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(version, of_chunk.into()) };
+        // SAFETY: the contract of this function.
+        unsafe { memory::store(versionlz, of_codec.into()) };
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc_cbuffer_complib(cbuffer: *const c_void) -> *const c_char {
-    // SAFETY: the contract of this function.
-    let format = unsafe { memory::header(cbuffer) }.map(|header| header.format());
-    format.and_then(codecs::by_format).map_or(null(), |entry| entry.library.as_ptr())
+    guarded(null(), || {
+        // SAFETY: the contract of this function.
+        let format = unsafe { memory::header(cbuffer) }.map(|header| header.format());
+        format.and_then(codecs::by_format).map_or(null(), |entry| entry.library.as_ptr())
+    })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_get_blocksize() -> c_int {
-    BLOCKSIZE.get()
+    guarded(FAILED, || BLOCKSIZE.get())
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_set_blocksize(blocksize: usize) {
-    BLOCKSIZE.set(low_half(blocksize));
+    guarded((), || {
+        BLOCKSIZE.set(low_half(blocksize));
+    });
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc_set_splitmode(splitmode: c_int) {
-    SPLIT_MODE.set(splitmode);
+    guarded((), || {
+        SPLIT_MODE.set(splitmode);
+    });
 }
 
 /// A size as C keeps it: what does not fit into an `int` is cut off.
