@@ -1,216 +1,269 @@
-//! Our libblosc.so.1 against C-Blosc's, called as C programs call it: `_ctx` functions, or with threads those with settings.
+//! Our libblosc.so.1 against C-Blosc's, called as C programs call it: the `_ctx` functions on one thread, those with settings
+//! on several.
 
-use crate::data::DataSet;
-use crate::data::real;
-use crate::measure::{Effort, Pair, compare, geomean};
-use libloading::Library;
+use crate::busy::BusyLoops;
+use crate::data::{DataSet, real};
+use crate::grid::{CODECS, Case};
+use crate::measure::{Effort, Pair, Samples, compare, geomean};
+use crate::peer::Blosc1;
+use crate::rows::Aligned;
+use crate::rows::chunks::ChunkLibrary;
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 
-type Compress = unsafe extern "C" fn(
-    c_int,
-    c_int,
-    usize,
-    usize,
-    *const c_void,
-    *mut c_void,
-    usize,
-    *const c_char,
-    usize,
-    c_int,
-) -> c_int;
-type Decompress = unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int) -> c_int;
-
-const CODECS: [&str; 5] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
 const LENS: [usize; 2] = [64 << 10, 1 << 20];
-/// The level and the filter.
-const SETTINGS: [(c_int, c_int); 5] = [(1, 1), (5, 1), (9, 1), (5, 0), (5, 2)];
 const FILTERS: [&str; 3] = ["none", "shuffle", "bitshuffle"];
+/// The level and the filter.
+const SETTINGS: [(u8, &str); 5] = [(1, "shuffle"), (5, "shuffle"), (9, "shuffle"), (5, "none"), (5, "bitshuffle")];
 /// How much of a set is compressed in turn, so that a processor does not learn one chunk by heart.
 const TOTAL: usize = 1 << 20;
+/// How much of a set is compressed to compare lengths.
+const TOTAL_OF_SIZES: usize = 4 << 20;
 const OVERHEAD: usize = 16;
+/// How fast the slowest row and the mean are to be, as a part of C-Blosc's speed.
+const OF_THEIRS: (f64, f64) = (0.9, 1.0);
+/// Beside busy loops: the slowest row as a part of our own speed on one thread.
+const OF_ONE_THREAD: (f64, f64) = (0.85, 0.0);
+/// How much longer a row is measured once more that is behind.
+const MORE: u32 = 8;
+/// How many samples of a row are taken beside busy loops; in all, if it is behind after these.
+const BUSY_SAMPLES: [usize; 2] = [21, 105];
 
 /// What is compared, and how.
 pub(crate) struct Abi {
     pub(crate) ours: PathBuf,
     pub(crate) theirs: PathBuf,
     pub(crate) effort: Effort,
-    pub(crate) threads: c_int,
+    pub(crate) threads: u8,
+    /// Whether ours on `threads` threads is compared with ours on one, beside busy loops.
+    pub(crate) is_busy: bool,
     pub(crate) only_sizes: bool,
     pub(crate) words: Vec<String>,
 }
 
-/// A library.
-struct Side {
-    compress: Compress,
-    decompress: Decompress,
-    _library: Library,
-}
-
-/// What a chunk is to be like.
-#[derive(Clone, Copy)]
-struct Setting<'n> {
-    codec: &'n CString,
-    level: c_int,
-    filter: c_int,
-    typesize: usize,
-    threads: c_int,
-}
-
-impl Side {
-    fn load(path: &Path) -> Result<Self, String> {
-        let problem = |problem: libloading::Error| format!("{}: {problem}", path.display());
-        // SAFETY: the file is a libblosc, which does nothing when it is loaded.
-        let library = unsafe { Library::new(path) }.map_err(problem)?;
-        // SAFETY: the type is the one that blosc.h declares for this name.
-        let compress = *unsafe { library.get(b"blosc_compress_ctx") }.map_err(problem)?;
-        // SAFETY: the type is the one that blosc.h declares for this name.
-        let decompress = *unsafe { library.get(b"blosc_decompress_ctx") }.map_err(problem)?;
-        Ok(Self { compress, decompress, _library: library })
-    }
-
-    fn compress(&self, setting: Setting<'_>, src: &[u8], dst: &mut [u8]) -> usize {
-        let Setting { codec, level, filter, typesize, threads } = setting;
-        let (from, to) = (src.as_ptr().cast(), dst.as_mut_ptr().cast());
-        // SAFETY: both buffers have the lengths that are given, and the name is a string.
-        let len = unsafe {
-            (self.compress)(level, filter, typesize, src.len(), from, to, dst.len(), codec.as_ptr(), 0, threads)
-        };
-        usize::try_from(len).ok().filter(|&len| len > 0).unwrap_or_else(|| panic!("not compressed: {len}"))
-    }
-
-    fn decompress(&self, threads: c_int, src: &[u8], dst: &mut [u8]) {
-        // SAFETY: `src` is a chunk, and `dst` has the length that is given.
-        let len = unsafe { (self.decompress)(src.as_ptr().cast(), dst.as_mut_ptr().cast(), dst.len(), threads) };
-        assert_eq!(usize::try_from(len), Ok(dst.len()), "not decompressed");
+impl Abi {
+    fn wants(&self, row: &str) -> bool {
+        self.words.iter().all(|word| row.split(' ').any(|part| part == word))
     }
 }
 
-/// What was found for a codec one way.
-#[derive(Default)]
-struct Findings {
-    ratios: Vec<(f64, String)>,
-}
+/// The ratios of each codec and way, with the names of their rows.
+type Findings = BTreeMap<(&'static str, &'static str), Vec<(f64, String)>>;
 
-/// Compares, prints each row and what they come to.
+/// Compares, prints each row and what they come to; fails if that is less than it has to be.
 pub(crate) fn run(abi: &Abi) -> Result<(), String> {
-    let (ours, theirs) = (Side::load(&abi.ours)?, Side::load(&abi.theirs)?);
     if abi.only_sizes {
-        return sizes(abi, &ours, &theirs);
+        return sizes(abi);
     }
-    let mut findings: BTreeMap<(&str, &str), Findings> = BTreeMap::new();
+    let loops = abi.is_busy.then(BusyLoops::start).transpose()?;
+    let (mut ours, mut theirs) = (load(&abi.ours)?, load(if abi.is_busy { &abi.ours } else { &abi.theirs })?);
+    println!(
+        "{}, version {}, against {}, version {}",
+        abi.ours.display(),
+        ours.version(),
+        abi.theirs.display(),
+        theirs.version()
+    );
+    let mut findings = Findings::new();
     for name in real::names() {
         let set = real::load(name)?;
-        for codec in CODECS {
-            for (level, filter) in SETTINGS {
-                for len in LENS {
-                    let row = row_name(name, codec, level, filter, len);
-                    if !abi.words.iter().all(|word| row.split(' ').any(|part| part == word)) {
-                        continue;
-                    }
-                    let name = CString::new(codec).expect("a name without zeros");
-                    let setting = Setting { codec: &name, level, filter, typesize: set.typesize, threads: abi.threads };
-                    let [packing, unpacking] = times(abi, &ours, &theirs, setting, &set.chunks(len, TOTAL));
-                    for (way, pair) in [("compress", packing), ("decompress", unpacking)] {
-                        println!("{way:10} {row:60} {:6.2} x", pair.ratio);
-                        findings.entry((codec, way)).or_default().ratios.push((pair.ratio, row.clone()));
-                    }
-                }
+        for case in cases(abi.threads) {
+            let row = row_name(name, case);
+            if !abi.wants(&row) {
+                continue;
+            }
+            let pairs = if abi.is_busy {
+                beside_loops(abi, (&mut ours, &theirs), case, &set)
+            } else if abi.threads > 1 {
+                let typesize = set.typesize;
+                times(abi, &mut ours.configured(case, typesize), &mut theirs.configured(case, typesize), case, &set)
+            } else {
+                times(abi, &mut ours.context(case, set.typesize), &mut theirs.context(case, set.typesize), case, &set)
+            };
+            for (way, pair) in ["compress", "decompress"].into_iter().zip(pairs) {
+                println!("{way:10} {row:60} {:6.2} x", pair.ratio);
+                findings.entry((case.codec, way)).or_default().push((pair.ratio, row.clone()));
             }
         }
     }
-    println!();
-    for ((codec, way), found) in &findings {
-        let mean = geomean(found.ratios.iter().map(|(ratio, _)| *ratio));
-        let below = found.ratios.iter().filter(|(ratio, _)| *ratio < 0.9).count();
-        if let Some((slowest, row)) = found.ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0)) {
-            let rows = found.ratios.len();
-            println!("{codec:8} {way:10} mean {mean:5.2}  slowest {slowest:5.2} ({row})  below 0.9: {below} of {rows}");
-        }
-    }
-    Ok(())
+    drop(loops);
+    summarise(&findings, if abi.is_busy { OF_ONE_THREAD } else { OF_THEIRS })
 }
 
-fn row_name(set: &str, codec: &str, level: c_int, filter: c_int, len: usize) -> String {
-    let filter = usize::try_from(filter).map_or("", |filter| FILTERS[filter]);
-    format!("{set} {codec} {level} {filter} {} KiB", len >> 10)
+fn load(path: &Path) -> Result<Blosc1, String> {
+    Blosc1::load(path).map_err(|problem| format!("{}: {problem}", path.display()))
+}
+
+fn cases(threads: u8) -> impl Iterator<Item = Case> {
+    CODECS.into_iter().flat_map(move |codec| {
+        SETTINGS
+            .into_iter()
+            .flat_map(move |(level, filter)| LENS.map(|len| Case { len, codec, level, filter, threads }))
+    })
+}
+
+fn row_name(set: &str, case: Case) -> String {
+    let Case { len, codec, level, filter, threads } = case;
+    format!("{set} {codec} {level} {filter} {} KiB {threads}T", len >> 10)
+}
+
+/// Prints the mean and the slowest row of each codec both ways.
+fn summarise(findings: &Findings, (least, least_mean): (f64, f64)) -> Result<(), String> {
+    println!();
+    let mut behind = 0;
+    for ((codec, way), ratios) in findings {
+        let mean = geomean(ratios.iter().map(|(ratio, _)| *ratio));
+        let below = ratios.iter().filter(|(ratio, _)| *ratio < least).count();
+        behind += below + usize::from(mean < least_mean);
+        if let Some((slowest, row)) = ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let rows = ratios.len();
+            println!(
+                "{codec:8} {way:10} mean {mean:5.2}  slowest {slowest:5.2} ({row})  below {least}: {below} of {rows}"
+            );
+        }
+    }
+    if behind == 0 { Ok(()) } else { Err(format!("{behind} rows or means are behind")) }
+}
+
+/// What each side works on: the data, and what the other library has made of it, at the same places for both.
+struct Buffers {
+    plain: Vec<Aligned>,
+    packed: Vec<Aligned>,
+    out: Aligned,
+    len: usize,
+}
+
+impl Buffers {
+    fn new(case: Case, set: &DataSet, packed: &[Vec<u8>]) -> Self {
+        Self {
+            plain: set.chunks(case.len, TOTAL).into_iter().map(|chunk| Aligned::of(chunk, 64)).collect(),
+            packed: packed.iter().map(|chunk| Aligned::of(chunk, 128)).collect(),
+            out: Aligned::new(set.chunk_len(case.len) + OVERHEAD, 1088),
+            len: set.chunk_len(case.len),
+        }
+    }
+
+    fn compress(&mut self, library: &mut impl ChunkLibrary, turn: usize) {
+        let chunk = &self.plain[turn % self.plain.len()];
+        library.compress(chunk.as_ref(), self.out.as_mut());
+    }
+
+    fn decompress(&mut self, library: &mut impl ChunkLibrary, turn: usize) {
+        let chunk = &self.packed[turn % self.packed.len()];
+        library.decompress(chunk.as_ref(), &mut self.out.as_mut()[..self.len]);
+    }
+}
+
+/// The chunks of a set as a library writes them.
+fn pack(library: &mut impl ChunkLibrary, case: Case, set: &DataSet, total: usize) -> Vec<Vec<u8>> {
+    let mut out = vec![0; set.chunk_len(case.len) + OVERHEAD];
+    let chunks = set.chunks(case.len, total).into_iter();
+    chunks
+        .map(|chunk| {
+            let len = library.compress(chunk, &mut out);
+            out[..len].to_vec()
+        })
+        .collect()
 }
 
 /// How long chunks take, both ways; both sides decode what C wrote.
-fn times(abi: &Abi, ours: &Side, theirs: &Side, setting: Setting<'_>, chunks: &[&[u8]]) -> [Pair; 2] {
-    let room = chunks[0].len() + OVERHEAD;
-    let packed: Vec<Vec<u8>> = chunks
-        .iter()
-        .map(|chunk| {
-            let mut out = vec![0; room];
-            let len = theirs.compress(setting, chunk, &mut out);
-            out.truncate(len);
-            out
-        })
-        .collect();
-    let effort = if setting.threads > 1 { abi.effort.with_rest() } else { abi.effort };
-    let effort = if chunks.len() > 1 { effort.in_step() } else { effort };
-    let (mut a, mut b) = (vec![0; room], vec![0; room]);
-    let (mut next_a, mut next_b) = (chunks.iter().cycle(), chunks.iter().cycle());
-    let packing = compare(
-        effort,
-        || {
-            next_a.next().into_iter().for_each(|chunk| {
-                ours.compress(setting, chunk, &mut a);
-            });
-        },
-        || {
-            next_b.next().into_iter().for_each(|chunk| {
-                theirs.compress(setting, chunk, &mut b);
-            });
-        },
-    );
-    let len = chunks[0].len();
-    let (mut next_a, mut next_b) = (packed.iter().cycle(), packed.iter().cycle());
-    let unpacking = compare(
-        effort,
-        || next_a.next().into_iter().for_each(|chunk| ours.decompress(setting.threads, chunk, &mut a[..len])),
-        || next_b.next().into_iter().for_each(|chunk| theirs.decompress(setting.threads, chunk, &mut b[..len])),
-    );
-    [packing, unpacking]
+fn times(
+    abi: &Abi,
+    ours: &mut impl ChunkLibrary,
+    theirs: &mut impl ChunkLibrary,
+    case: Case,
+    set: &DataSet,
+) -> [Pair; 2] {
+    let packed = pack(theirs, case, set, TOTAL);
+    let mut buffers = [(); 2].map(|()| Buffers::new(case, set, &packed));
+    let effort = if case.threads > 1 { abi.effort.with_rest() } else { abi.effort };
+    let effort = if packed.len() > 1 { effort.in_step() } else { effort };
+    let mut measure = |way: Way| {
+        let mut once = |effort| {
+            let [a, b] = &mut buffers;
+            let (mut next_a, mut next_b) = (0.., 0..);
+            compare(
+                effort,
+                || way.run(a, ours, next_a.next().unwrap_or_default()),
+                || way.run(b, theirs, next_b.next().unwrap_or_default()),
+            )
+        };
+        let pair = once(effort);
+        if pair.ratio < OF_THEIRS.0 { once(effort.with_more(MORE)) } else { pair }
+    };
+    [measure(Way::Compress), measure(Way::Decompress)]
 }
 
-/// Compares the sizes of all levels and filters, over whole sets.
-fn sizes(abi: &Abi, ours: &Side, theirs: &Side) -> Result<(), String> {
-    let mut worst: BTreeMap<&str, (f64, String)> = BTreeMap::new();
+#[derive(Clone, Copy)]
+enum Way {
+    Compress,
+    Decompress,
+}
+
+impl Way {
+    fn run(self, buffers: &mut Buffers, library: &mut impl ChunkLibrary, turn: usize) {
+        match self {
+            Self::Compress => buffers.compress(library, turn),
+            Self::Decompress => buffers.decompress(library, turn),
+        }
+    }
+}
+
+/// How fast ours is on several threads, as a part of ours on one.
+fn beside_loops(abi: &Abi, (shared, alone): (&mut Blosc1, &Blosc1), case: Case, set: &DataSet) -> [Pair; 2] {
+    let mut shared = shared.configured(case, set.typesize);
+    let mut alone = alone.context(Case { threads: 1, ..case }, set.typesize);
+    let packed = pack(&mut alone, case, set, TOTAL);
+    let mut buffers = [(); 2].map(|()| Buffers::new(case, set, &packed));
+    [Way::Compress, Way::Decompress].map(|way| {
+        let [a, b] = &mut buffers;
+        let count = packed.len();
+        let mut of_shared = || (0..count).for_each(|turn| way.run(a, &mut shared, turn));
+        let mut of_alone = || (0..count).for_each(|turn| way.run(b, &mut alone, turn));
+        let mut sides: [&mut dyn FnMut(); 2] = [&mut of_shared, &mut of_alone];
+        let mut samples = Samples::new(abi.effort.of_busy(), &mut sides);
+        for count in BUSY_SAMPLES {
+            samples.take(count, &mut sides);
+            if samples.pair(0, 1).ratio >= OF_ONE_THREAD.0 {
+                break;
+            }
+        }
+        samples.pair(0, 1)
+    })
+}
+
+/// Compares the lengths at all levels and filters, over whole sets.
+fn sizes(abi: &Abi) -> Result<(), String> {
+    let (ours, theirs) = (load(&abi.ours)?, load(&abi.theirs)?);
+    let mut longest: BTreeMap<&str, (f64, String)> = BTreeMap::new();
     for name in real::names() {
         let set = real::load(name)?;
-        for codec in CODECS {
-            for (level, filter, len) in all_settings() {
-                let row = row_name(name, codec, level, filter, len);
-                if !abi.words.iter().all(|word| row.split(' ').any(|part| part == word)) {
-                    continue;
-                }
-                let codec_name = CString::new(codec).expect("a name without zeros");
-                let setting = Setting { codec: &codec_name, level, filter, typesize: set.typesize, threads: 1 };
-                let [a, b] = [ours, theirs].map(|side| total_size(side, setting, &set, len));
-                let ratio = a as f64 / b as f64;
-                println!("{row:60} {a:10} {b:10} {ratio:7.3}");
-                let entry = worst.entry(codec).or_default();
-                if ratio > entry.0 {
-                    *entry = (ratio, row);
-                }
+        for case in all_cases() {
+            let row = row_name(name, case);
+            if !abi.wants(&row) {
+                continue;
+            }
+            let [a, b] = [&ours, &theirs].map(|library| {
+                let packed = pack(&mut library.context(case, set.typesize), case, &set, TOTAL_OF_SIZES);
+                packed.iter().map(Vec::len).sum::<usize>()
+            });
+            let ratio = a as f64 / b as f64;
+            println!("{row:60} {a:10} {b:10} {ratio:7.3}");
+            let entry = longest.entry(case.codec).or_default();
+            if ratio > entry.0 {
+                *entry = (ratio, row);
             }
         }
     }
-    for (codec, (ratio, row)) in &worst {
-        println!("{codec:8} at the most {ratio:.3} of the size of C's: {row}");
+    for (codec, (ratio, row)) in &longest {
+        println!("{codec:8} at the most {ratio:.3} of the length of C's: {row}");
     }
     Ok(())
 }
 
-fn all_settings() -> impl Iterator<Item = (c_int, c_int, usize)> {
-    (1..=9).flat_map(|level| (0..=2).flat_map(move |filter| LENS.map(|len| (level, filter, len))))
-}
-
-fn total_size(side: &Side, setting: Setting<'_>, set: &DataSet, len: usize) -> usize {
-    let mut out = vec![0; len + OVERHEAD];
-    let len = set.chunk_len(len);
-    set.chunks(len, 4 << 20).iter().map(|chunk| side.compress(setting, chunk, &mut out)).sum()
+fn all_cases() -> impl Iterator<Item = Case> {
+    let settings = (1..=9).flat_map(|level| FILTERS.map(|filter| (level, filter)));
+    CODECS.into_iter().flat_map(move |codec| {
+        settings.clone().flat_map(move |(level, filter)| LENS.map(|len| Case { len, codec, level, filter, threads: 1 }))
+    })
 }

@@ -11,7 +11,8 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer 
        bench report FILE... [--json FILE] [--html FILE] [--markdown FILE]
        bench growth [--max COUNT] [--directory DIR] [--html FILE] [--json FILE]
                     [--markdown FILE]
-       bench c-abi [--quick] [--sizes] [--threads COUNT] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so] [--match WORD]...
+       bench c-abi [--quick] [--sizes] [--threads COUNT] [--busy] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so]
+                   [--match WORD]...
        bench commits [--max COUNT] [--directory DIR] [--peer PATH/libblosc2.so] [--markdown FILE]
        bench install
        bench guard [--update]
@@ -30,8 +31,10 @@ compare    measures blosc-oxide and the C libraries side by side, on real data
 report     puts together what several runs of `compare --json` have measured, on the same machine
 growth     measures time and memory of what is done to frames of 10, 100 and so on up to COUNT chunks (10,000,000 unless
            told; DIR, the directory for temporary files unless told, needs 8 GB for them)
-c-abi      measures our libblosc.so and C-Blosc's through the C functions of both; --sizes compares the lengths of chunks instead,
-           at all levels
+c-abi      measures our libblosc.so and C-Blosc's through the C functions of both: the _ctx functions, or with --threads those
+           with settings; fails if a row or a mean is behind its goal
+  --sizes      compares the lengths of chunks instead, at all levels
+  --busy       ours on two threads beside as many busy loops as there are processors, against ours on one thread
 commits    measures appending with a commit after each chunk against C-Blosc2: a program of 20,000 chunks, the size of its
            frame, and one commit in frames of 10, 100 and so on up to COUNT chunks (1,000,000 unless told)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
@@ -184,6 +187,7 @@ fn abi(mut given: impl Iterator<Item = String>) -> Result<Abi, String> {
         theirs: blosc1.unwrap_or_else(|| PathBuf::from("libblosc.so.1")),
         effort: Effort::FULL,
         threads: 1,
+        is_busy: false,
         only_sizes: false,
         words: Vec::new(),
     };
@@ -192,6 +196,7 @@ fn abi(mut given: impl Iterator<Item = String>) -> Result<Abi, String> {
         match argument.as_str() {
             "--quick" => abi.effort = Effort::QUICK,
             "--sizes" => abi.only_sizes = true,
+            "--busy" => (abi.is_busy, abi.threads) = (true, 2),
             "--threads" => abi.threads = value()?.parse().map_err(|problem| format!("{argument}: {problem}"))?,
             "--ours" => abi.ours = PathBuf::from(value()?),
             "--peer1" => abi.theirs = PathBuf::from(value()?),

@@ -63,6 +63,11 @@ impl Effort {
         Self { budget: times * self.budget, ..self }
     }
 
+    /// With so many times as many samples.
+    pub(crate) fn with_more(self, times: u32) -> Self {
+        Self { samples: self.samples * times as usize, ..self.with_budget(times) }
+    }
+
     /// With the same runs for both.
     pub(crate) fn in_step(self) -> Self {
         Self { is_in_step: true, ..self }
