@@ -10,7 +10,9 @@ use super::sequence::{MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
 use crate::lz::window::MAX_INPUT;
 
 /// Inputs up to here have so few positions of a hash that keeping more of them costs more time than it saves bytes.
-const SHORT_INPUT: usize = 128 * 1024;
+const SHORT_INPUT: usize = 16 * 1024;
+/// In inputs up to here, half as many positions in a row are enough.
+const TINY_INPUT: usize = 8 * 1024;
 
 /// The high-compression LZ4 encoder.
 ///
@@ -71,13 +73,17 @@ impl HcEncoder {
         if src.len() - start <= MATCH_MARGIN {
             return SequenceWriter::new(dst).finish(src, start..src.len());
         }
-        let depth =
-            Depth { attempts: 4 << level.saturating_sub(3).min(4), older: level >= 9 && src.len() > SHORT_INPUT };
+        let older = match level {
+            8 if src.len() > SHORT_INPUT => 24,
+            9.. if src.len() > SHORT_INPUT => 63,
+            _ => 0,
+        };
+        let depth = Depth { attempts: 4 << level.saturating_sub(3).min(4), older };
         let effort = Effort { depth, long_match: long_match(level) };
         match level {
             0..=2 => mid::encode(&mut self.tables, src, start, dst),
             3..=5 => Parser::new(&mut self.narrow, src, start, effort).run(dst),
-            6 => Parser::new(&mut self.middle, src, start, effort).run(dst),
+            6.. if level == 6 || src.len() <= TINY_INPUT => Parser::new(&mut self.middle, src, start, effort).run(dst),
             _ => Parser::new(&mut self.wide, src, start, effort).run(dst),
         }
     }

@@ -22,16 +22,14 @@ const STRETCH_ENDS: usize = 16;
 
 /// So many positions of one hash in a row, and it may have had more.
 const FULL: u32 = 60;
-/// How many of these are looked at.
-const OLDER_ATTEMPTS: u32 = 24;
 
 /// How many earlier positions are looked at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Depth {
     /// In a row.
     pub(super) attempts: u32,
-    /// Whether there is a second row behind each.
-    pub(super) older: bool,
+    /// In the second row behind a full one; without such rows 0.
+    pub(super) older: u32,
 }
 
 /// A match of the input with earlier bytes of it.
@@ -230,6 +228,8 @@ pub(super) struct Finder<'a, const WIDTH: usize> {
     row_bits: u32,
     /// How many positions are looked at in a row.
     attempts: u32,
+    /// How many in the row behind it.
+    older_attempts: u32,
     /// The first position that was not put into the rows yet.
     next: usize,
 }
@@ -239,9 +239,10 @@ impl<'a, const WIDTH: usize> Finder<'a, WIDTH> {
     pub(super) fn new(rows: &'a mut Rows<WIDTH>, src: &'a [u8], start: usize, depth: Depth) -> Self {
         let entries = (2 * src.len()).clamp(MIN_ENTRIES, ENTRIES);
         let count = (entries / WIDTH).next_power_of_two();
-        let older = cleared(&mut rows.older, if depth.older { count } else { 0 });
+        let older = cleared(&mut rows.older, if depth.older > 0 { count } else { 0 });
         let rows = cleared(&mut rows.latest, count);
-        let mut finder = Self { src, rows, older, row_bits: count.ilog2(), attempts: depth.attempts, next: start };
+        let Depth { attempts, older: older_attempts } = depth;
+        let mut finder = Self { src, rows, older, row_bits: count.ilog2(), attempts, older_attempts, next: start };
         for position in 0..start {
             finder.insert(position);
         }
@@ -281,7 +282,7 @@ impl<'a, const WIDTH: usize> Finder<'a, WIDTH> {
         if tried >= FULL
             && let Some(older) = self.older.get(row)
         {
-            longest.try_row::<EARLIER, WIDTH>(older, tag, OLDER_ATTEMPTS);
+            longest.try_row::<EARLIER, WIDTH>(older, tag, self.older_attempts);
         }
         self.put(row, tag, at);
         longest.found()
