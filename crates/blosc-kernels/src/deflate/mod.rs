@@ -10,6 +10,7 @@ mod counts;
 mod finder;
 mod parser;
 mod quick;
+mod short;
 mod symbols;
 mod tokens;
 
@@ -18,6 +19,8 @@ use core::fmt;
 use crate::lz::window::MAX_INPUT;
 use finder::{Depth, Rows};
 use parser::parse;
+use short::{Sampler, Table};
+use symbols::MAX_DISTANCE;
 use tokens::{Room, Tokens};
 
 /// An encoder of deflate streams.
@@ -28,6 +31,7 @@ pub struct Deflater {
     quick: Option<quick::Table>,
     rows: Rows,
     room: Room,
+    short: Option<(Sampler, Table)>,
 }
 
 impl Deflater {
@@ -48,7 +52,24 @@ impl Deflater {
             return quick::compress(self.quick.get_or_insert_default(), src, dst);
         }
         let tokens = Tokens::new(&mut self.room, src, dst);
-        parse(&mut self.rows, src, depth(level), tokens)
+        parse(&mut self.rows, None, src, depth(level), tokens)
+    }
+
+    /// Whether [`compress_short`](Self::compress_short) makes a shorter stream of `src`, by a sample of it.
+    pub fn wants_short(&mut self, src: &[u8]) -> bool {
+        self.short.get_or_insert_default().0.are_worth_it(src)
+    }
+
+    /// Compresses with matches of three bytes as well, at a level of 2 or more.
+    pub fn compress_short(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+        if src.len() > MAX_INPUT {
+            return None;
+        }
+        let (_, table) = self.short.get_or_insert_default();
+        table.clear();
+        let tokens = Tokens::new(&mut self.room, src, dst);
+        let farthest = if level < 4 { MAX_DISTANCE } else { short::FAR };
+        parse(&mut self.rows, Some((table, farthest)), src, depth(level), tokens)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Choosing among overlapping matches.
 
-use super::finder::{Depth, Finder, Rows};
+use super::finder::{Depth, Finder, Match, Rows};
+use super::short::Table;
 use super::symbols::MAX_MATCH;
 use super::tokens::Tokens;
 use crate::lz::matching::common_length_before;
@@ -14,15 +15,39 @@ const CHEAP_LITERALS: usize = 2;
 ///
 /// Before a match is taken, the next one is looked for, which must be done anyway. If it can be extended back so far that
 /// but few literals are left of the first, these and the longer match cost less than two matches.
-pub(super) fn parse(rows: &mut Rows, src: &[u8], depth: Depth, mut tokens: Tokens<'_>) -> Option<usize> {
+///
+/// With a table of `short` ones, these are taken where there is no other, if they are near enough.
+pub(super) fn parse(
+    rows: &mut Rows,
+    short: Option<(&mut Table, usize)>,
+    src: &[u8],
+    depth: Depth,
+    tokens: Tokens<'_>,
+) -> Option<usize> {
     let mut finder = Finder::new(rows, src, depth);
+    let end = finder.end();
+    match short {
+        None => parse_with(|at| finder.longest(at), end, src, tokens),
+        Some((table, farthest)) => {
+            parse_with(|at| finder.longest(at).or_else(|| table.find(src, at, farthest)), end, src, tokens)
+        }
+    }
+}
+
+#[inline(always)]
+fn parse_with(
+    mut find: impl FnMut(usize) -> Option<Match>,
+    end: usize,
+    src: &[u8],
+    mut tokens: Tokens<'_>,
+) -> Option<usize> {
     let (mut anchor, mut at) = (0, 0);
-    while at < finder.end() {
-        let Some(mut now) = finder.longest(at) else {
+    while at < end {
+        let Some(mut now) = find(at) else {
             at += 1 + ((at - anchor) >> SKIP_SHIFT);
             continue;
         };
-        while let Some(next) = finder.longest(now.end()) {
+        while let Some(next) = find(now.end()) {
             let limit = (next.at - anchor).min(MAX_MATCH - next.length);
             let back = common_length_before(src, next.at - next.distance, next.at, limit);
             if now.length <= back + CHEAP_LITERALS {

@@ -7,15 +7,21 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Compresses at a level and decodes again; the length of the stream.
+/// Compresses at a level and decodes again; the length of the stream. The same with matches of three bytes.
 fn round_trip(deflater: &mut Deflater, inflater: &mut Inflater, src: &[u8], level: u8) -> usize {
     let mut stream = vec![0; src.len() + src.len() / 8 + 64];
+    let len = deflater.compress_short(src, &mut stream, level).expect("there is room enough");
+    check_stream(inflater, &stream[..len], src, level);
     let len = deflater.compress(src, &mut stream, level).expect("there is room enough");
-    let mut back = vec![0; src.len()];
-    let inflated = inflater.decompress(&stream[..len], &mut back);
-    assert_eq!(inflated, Ok(Inflated { read: len, written: src.len() }), "{} bytes at level {level}", src.len());
-    assert!(back == src, "{} bytes at level {level}", src.len());
+    check_stream(inflater, &stream[..len], src, level);
     len
+}
+
+fn check_stream(inflater: &mut Inflater, stream: &[u8], src: &[u8], level: u8) {
+    let mut back = vec![0; src.len()];
+    let (inflated, read) = (inflater.decompress(stream, &mut back), stream.len());
+    assert_eq!(inflated, Ok(Inflated { read, written: src.len() }), "{} bytes at level {level}", src.len());
+    assert!(back == src, "{} bytes at level {level}", src.len());
 }
 
 fn at_all_levels(src: &[u8]) -> Vec<usize> {

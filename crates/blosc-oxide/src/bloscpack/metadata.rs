@@ -273,7 +273,7 @@ fn pack(text: &str, level: u8) -> Result<(u8, Vec<u8>)> {
         return Ok((PLAIN, text.as_bytes().to_vec()));
     }
     let context = CodecContext { meta: 0, level, typesize: 1 };
-    let how = Encoding { codec: Codec::Zlib, context, plugin: None, blosclz: BloscLzVariant::Blosc2, dict: None };
+    let how = Encoding { codec: Codec::Zlib, context, plugin: None, variant: BloscLzVariant::Blosc2, dict: None };
     let mut stored = vec![0; text.len()];
     match EncodeState::default().compress(&how, text.as_bytes(), &mut stored)? {
         Some(len) => {

@@ -19,8 +19,8 @@ pub(crate) struct Encoding<'a> {
     pub(crate) codec: Codec,
     pub(crate) context: CodecContext,
     pub(crate) plugin: Option<&'a dyn CodecPlugin>,
-    /// Which matches blosclz takes.
-    pub(crate) blosclz: BloscLzVariant,
+    /// Which matches blosclz takes; and the format, in which zlib is to compress as well as C's.
+    pub(crate) variant: BloscLzVariant,
     #[cfg_attr(
         not(any(feature = "lz4", feature = "zstd", feature = "zstd-pure")),
         expect(dead_code, reason = "no codec of this build takes a dictionary")
@@ -64,7 +64,7 @@ impl EncodeState {
         Ok(match how.codec {
             Codec::BloscLz => {
                 let encoder = self.blosclz.get_or_insert_with(blosclz::Encoder::new);
-                encoder.compress(src, dst, level, how.blosclz)
+                encoder.compress(src, dst, level, how.variant)
             }
             #[cfg(feature = "lz4")]
             Codec::Lz4 => {
@@ -89,7 +89,13 @@ impl EncodeState {
                 snappy::compress(encoder, room, src, dst)
             }
             #[cfg(feature = "zlib")]
-            Codec::Zlib => self.zlib.get_or_insert_with(zlib::Encoder::new).compress(src, dst, level),
+            Codec::Zlib => {
+                let model = match how.variant {
+                    BloscLzVariant::Blosc1 { .. } => zlib::Model::Zlib,
+                    BloscLzVariant::Blosc2 => zlib::Model::ZlibNg,
+                };
+                self.zlib.get_or_insert_with(zlib::Encoder::new).compress(src, dst, level, model)
+            }
             #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
             Codec::Zstd => {
                 let dict = how.dict.and_then(|dict| dict.zstd.as_ref());

@@ -29,11 +29,11 @@ pub(in crate::chunk) fn encoding<'o>(
     };
     let typesize = stored_typesize(options.typesize);
     let context = CodecContext { meta: options.codec_meta, level: options.level, typesize };
-    let blosclz = match options.format {
+    let variant = match options.format {
         Format::Blosc1 => BloscLzVariant::Blosc1 { is_split },
         Format::Blosc2 => BloscLzVariant::Blosc2,
     };
-    Encoding { codec: options.codec, context, plugin, blosclz, dict }
+    Encoding { codec: options.codec, context, plugin, variant, dict }
 }
 
 pub(in crate::chunk) fn codec_version(options: &Options) -> u8 {

@@ -14,6 +14,25 @@ const CHECKSUM_LEN: usize = 4;
 /// How much of an abandoned stream is thrown away at a time.
 const DRAIN_LEN: usize = 4096;
 
+/// The library whose streams ours are no longer than, at the same level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// That of C-Blosc.
+    Zlib,
+    /// That of C-Blosc2, which is quicker, and compresses less at some levels.
+    ZlibNg,
+}
+
+impl Model {
+    /// The level of ours that compresses as well.
+    fn level(self, level: u8) -> u8 {
+        match (self, level) {
+            (Self::Zlib, 0..=2 | 6) => level.max(1) + 1,
+            _ => level,
+        }
+    }
+}
+
 /// The tables of both encoders, made when they are needed.
 #[derive(Default)]
 pub(in crate::codec) struct Encoder {
@@ -27,14 +46,18 @@ impl Encoder {
     }
 
     /// Compresses `src` into `dst`; `None` when the result is longer than `dst`.
-    pub(in crate::codec) fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
-        if level > LAST_OWN {
+    pub(in crate::codec) fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8, model: Model) -> Option<usize> {
+        let level = model.level(level);
+        let own = self.own.get_or_insert_default();
+        // Only zlib looks for matches of three bytes at these levels.
+        let is_short = model == Model::Zlib && level < 9 && own.wants_short(src);
+        if level > LAST_OWN && !is_short {
             return self.thorough.get_or_insert_with(|| Thorough::new(level)).compress(src, dst, level);
         }
         let header = if level <= 1 { FASTEST } else { FAST };
         let (start, rest) = dst.split_first_chunk_mut()?;
         *start = header;
-        let len = self.own.get_or_insert_default().compress(src, rest, level)?;
+        let len = if is_short { own.compress_short(src, rest, level)? } else { own.compress(src, rest, level)? };
         let end = rest.get_mut(len..)?.first_chunk_mut::<CHECKSUM_LEN>()?;
         *end = adler32(&src).to_be_bytes();
         Some(header.len() + len + CHECKSUM_LEN)

@@ -6,7 +6,7 @@ use crate::error::{Result, bail, error};
 use blosc_kernels::inflate::{Inflated, Inflater};
 use simd_adler32::adler32;
 
-pub(super) use encoder::Encoder;
+pub(super) use encoder::{Encoder, Model};
 
 /// What the header of a stream says: the method, the logarithm of the window less 8, and whether a dictionary is needed.
 const DEFLATE: u8 = 8;

@@ -1,6 +1,6 @@
 //! Our decoder against that of zlib-rs, which decodes the same streams, whole and damaged.
 
-use super::{Decoder, Encoder};
+use super::{Decoder, Encoder, Model};
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Inflate, InflateFlush, Status, Strategy};
 
 /// Numbers that look random.
@@ -97,13 +97,41 @@ fn every_stream_of_every_level_and_strategy_comes_back() {
     }
 }
 
+fn all_settings() -> impl Iterator<Item = (u8, Model)> {
+    (1..=9).flat_map(|level| [Model::Zlib, Model::ZlibNg].map(|model| (level, model)))
+}
+
+/// Three bytes out of a few that are there, then three that are random, over and over.
+fn repeated_threes() -> Vec<u8> {
+    let mut rng = Rng(7);
+    let threes: [[u8; 3]; 32] = std::array::from_fn(|_| [(); 3].map(|()| rng.byte()));
+    let mut bytes = Vec::new();
+    for _ in 0..20_000 {
+        bytes.extend(threes[usize::from(rng.byte() % 32)]);
+        bytes.extend([(); 3].map(|()| rng.byte()));
+    }
+    bytes
+}
+
+#[test]
+fn three_bytes_are_a_match_as_in_zlib() {
+    let input = repeated_threes();
+    for level in 1..=8 {
+        let [zlib, zlib_ng] = [Model::Zlib, Model::ZlibNg].map(|model| {
+            let mut stream = vec![0; 2 * input.len()];
+            Encoder::new().compress(&input, &mut stream, level, model).unwrap()
+        });
+        assert!(zlib * 20 < zlib_ng * 19, "level {level}: {zlib} and {zlib_ng}");
+    }
+}
+
 #[test]
 fn both_decoders_read_what_the_encoder_writes() {
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
     for input in inputs() {
-        for level in 1..=9 {
+        for (level, model) in all_settings() {
             let mut stream = vec![0; input.len() + input.len() / 8 + 100];
-            let len = encoder.compress(&input, &mut stream, level).unwrap();
+            let len = encoder.compress(&input, &mut stream, level, model).unwrap();
             assert_eq!(found(&mut decoder, &stream[..len], input.len()).as_deref(), Some(&input[..]));
             assert_eq!(expected(&stream[..len], input.len() + 1).as_deref(), Some(&input[..]), "level {level}");
         }
@@ -114,11 +142,11 @@ fn both_decoders_read_what_the_encoder_writes() {
 fn streams_fit_exactly_or_are_refused() {
     let mut encoder = Encoder::new();
     for input in inputs().iter().filter(|input| input.len() <= 1000) {
-        for level in 1..=5 {
+        for (level, model) in all_settings().filter(|&(level, _)| level <= 5) {
             let mut stream = vec![0; 2000];
-            let len = encoder.compress(input, &mut stream, level).unwrap();
+            let len = encoder.compress(input, &mut stream, level, model).unwrap();
             for room in 0..=len + 8 {
-                let found = encoder.compress(input, &mut vec![0; room], level);
+                let found = encoder.compress(input, &mut vec![0; room], level, model);
                 assert_eq!(found, (room >= len).then_some(len));
             }
         }
@@ -206,13 +234,13 @@ fn headers_that_are_none_are_refused() {
 #[test]
 fn a_stream_that_did_not_fit_leaves_nothing_behind() {
     let input: Vec<u8> = (0..50_000_u32).flat_map(|i| (i * i % 1009).to_le_bytes()).collect();
-    for level in 1..=9 {
+    for (level, model) in all_settings() {
         let mut encoder = Encoder::new();
         let mut whole = vec![0; 300_000];
-        let len = encoder.compress(&input, &mut whole, level).unwrap();
-        assert_eq!(encoder.compress(&input, &mut vec![0; len / 2], level), None);
+        let len = encoder.compress(&input, &mut whole, level, model).unwrap();
+        assert_eq!(encoder.compress(&input, &mut vec![0; len / 2], level, model), None);
         let mut again = vec![0; 300_000];
-        assert_eq!(encoder.compress(&input, &mut again, level), Some(len));
+        assert_eq!(encoder.compress(&input, &mut again, level, model), Some(len));
         assert_eq!(again, whole);
     }
 }
