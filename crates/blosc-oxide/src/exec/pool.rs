@@ -55,7 +55,7 @@ mod tests {
     use blosc_threads::tick;
     use std::panic::AssertUnwindSafe;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc;
+    use std::sync::{Mutex, mpsc};
     use std::time::{Duration, Instant};
 
     fn rayon_pool(threads: usize) -> rayon::ThreadPool {
@@ -88,6 +88,33 @@ mod tests {
         pool.spawn(move || assert!(stuck.recv().is_err()));
         pool.spawn(move || sender.send(take_steps(2, 100, || {})).unwrap());
         assert_eq!(done.recv_timeout(Duration::from_secs(60)), Ok(vec![100, 0]));
+        drop(release);
+    }
+
+    /// A scope of rayon would: a thread that waits there does what it finds.
+    #[test]
+    fn a_caller_that_waits_for_a_helper_does_no_other_work_of_its_pool() {
+        let pool = rayon_pool(2);
+        let (release, stuck) = mpsc::channel::<()>();
+        let stuck = Arc::new(Mutex::new(stuck));
+        let (sender, done) = mpsc::channel();
+        pool.spawn(move || {
+            let (has_joined, start) = (AtomicUsize::new(0), Instant::now());
+            run(2, &|worker| {
+                if worker == 1 {
+                    has_joined.store(1, Ordering::Relaxed);
+                    let stuck = Arc::clone(&stuck);
+                    rayon::spawn(move || assert!(stuck.lock().unwrap().recv().is_err()));
+                    std::thread::sleep(Duration::from_millis(300));
+                }
+                while worker == 0 && has_joined.load(Ordering::Relaxed) == 0 && start.elapsed().as_secs() < 20 {
+                    tick();
+                    std::thread::yield_now();
+                }
+            });
+            sender.send(has_joined.into_inner()).unwrap();
+        });
+        assert_eq!(done.recv_timeout(Duration::from_secs(60)), Ok(1));
         drop(release);
     }
 
