@@ -6,7 +6,7 @@
 use crate::data::{DataSet, formula};
 use blosc_kernels::{bitshuffle, shuffle};
 use blosc_oxide::{
-    Chunk, Codec, Compressor, Decompressor, Frame, FrameOptions, Options, Threads,
+    Chunk, Codec, Compressor, Decompressor, Frame, FrameEdit, FrameOptions, Options, Threads,
     storage::{Durability, MemoryStorage},
 };
 use std::collections::BTreeMap;
@@ -87,9 +87,9 @@ fn item() {
     measured(|| decompressor.items_into(&chunk, 40_000, &mut dst).expect("a good chunk"));
 }
 
-fn frame() -> Frame {
+fn frame() -> FrameEdit {
     let options = FrameOptions::new(options(Codec::Lz4)).with_durability(Durability::None);
-    Frame::create_in(MemoryStorage::default(), options).expect("good options")
+    Frame::create(MemoryStorage::default(), options).expect("good options")
 }
 
 fn append() {
@@ -98,15 +98,15 @@ fn append() {
     frame.append(data).expect("a good buffer");
     measured(|| {
         (0..100).for_each(|_| frame.append(data).expect("a good buffer"));
-        frame.commit().expect("room in memory");
+        frame.checkpoint().expect("room in memory");
     });
 }
 
 fn open() {
     let mut frame = frame();
     (0..1000).for_each(|_| frame.append(&[7; 4 << 10]).expect("a good buffer"));
-    let bytes = frame.to_bytes().expect("a good frame");
-    measured(|| drop(Frame::from_bytes(bytes).expect("a good frame")));
+    let bytes = frame.checkpoint().unwrap().to_bytes().expect("a good frame");
+    measured(|| drop(Frame::open(bytes).expect("a good frame")));
 }
 
 /// Runs one operation: this is what valgrind looks at.

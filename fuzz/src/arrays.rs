@@ -1,7 +1,10 @@
 //! Edits of an array against a plain model of it.
 
 use crate::input::Input;
-use blosc_oxide::{ArrayOptions, Codec, Fill, Frame, NdArray, Options, AxisSelection, Location, Threads, storage::{MemoryDirectory, MemoryStorage}};
+use blosc_oxide::{
+    ArrayEdit, ArrayOptions, AxisSelection, Codec, Fill, Frame, Location, NdArray, Options, Threads,
+    storage::{MemoryDirectory, MemoryStorage},
+};
 
 const MOST_DIMS: usize = 4;
 const MOST_LENGTH: usize = 7;
@@ -91,7 +94,7 @@ fn place(shape: &[usize], number: usize) -> Vec<usize> {
 
 struct Trial<'a> {
     input: Input<'a>,
-    array: NdArray,
+    array: ArrayEdit,
     model: Model,
 }
 
@@ -105,7 +108,8 @@ pub fn edits(bytes: &[u8]) {
     let model = Model::from_fn(shape, |_| 0);
     let codec = input.choose(&[Codec::Lz4, Codec::BloscLz]);
     let options = Options::new(2).with_codec(codec).with_threads(Threads::serial());
-    let options = ArrayOptions::new(&model.lengths(), options).with_dtype("<u2").with_chunks(&chunks).with_blocks(&blocks);
+    let options =
+        ArrayOptions::new(&model.lengths(), options).with_dtype("<u2").with_chunks(&chunks).with_blocks(&blocks);
     let place = match input.below(3) {
         0 => Location::Memory,
         1 => Location::storage(MemoryStorage::default()),
@@ -135,7 +139,7 @@ impl Trial<'_> {
             3 => self.resize(),
             4 => self.insert(),
             5 => self.delete(),
-            6 => self.array.commit().expect("memory does not fail"),
+            6 => drop(self.array.checkpoint().expect("memory does not fail")),
             7 => self.transpose(),
             _ => self.copy_to_bytes_and_back(),
         }
@@ -221,7 +225,11 @@ impl Trial<'_> {
             axes.swap(at, self.input.below(at + 1));
         }
         let options = self.array.options().transposed(&axes).expect("the axes are legal");
-        self.array = self.array.transpose(Location::Memory, &axes, &options).expect("the axes are legal");
+        self.array = self
+            .array
+            .transpose(Location::Memory, &axes, &options)
+            .and_then(|array| array.edit())
+            .expect("the axes are legal");
         let shape: Vec<usize> = axes.iter().map(|&axis| self.model.shape[axis]).collect();
         self.model = Model::from_fn(shape, |place| {
             let mut own = vec![0; axes.len()];
@@ -231,10 +239,10 @@ impl Trial<'_> {
     }
 
     fn copy_to_bytes_and_back(&mut self) {
-        let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(2)).expect("memory does not fail");
+        let mut frame = Frame::create(MemoryStorage::default(), Options::new(2)).expect("memory does not fail");
         self.array.super_chunk().copy_to(&mut frame).expect("an array can be copied");
-        let bytes = frame.to_bytes().expect("memory does not fail");
-        self.array = NdArray::from_bytes(bytes).expect("what was written can be opened");
+        let bytes = frame.commit().and_then(|frame| frame.to_bytes()).expect("memory does not fail");
+        self.array = NdArray::open(bytes).and_then(|array| array.edit()).expect("what was written can be opened");
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::input::Input;
 use crate::{MOST, check_error, decompressor};
-use blosc_oxide::{Chunk, Codec, Compressor, Decompressor, Filter, Format, Header, LazyChunk, Options, SplitMode, Threads};
+use blosc_oxide::{
+    Chunk, Codec, Compressor, Decompressor, Filter, Format, Header, LazyChunk, Options, SplitMode, Threads,
+};
 
 /// What a header says fits together.
 pub fn header(bytes: &[u8]) {

@@ -3,7 +3,7 @@
 use crate::content::Content;
 use crate::disk;
 use crate::input::Input;
-use blosc_oxide::{ErrorKind, Frame, FrameLayout, Result, Special, storage::Durability};
+use blosc_oxide::{ErrorKind, FrameEdit, FrameLayout, Result, Special, storage::Durability};
 use testkit::storage::{Disk, Fault, FaultKind};
 
 const CHUNK: usize = 60;
@@ -15,7 +15,7 @@ struct Trial<'a> {
     input: Input<'a>,
     disk: Disk,
     layout: FrameLayout,
-    frame: Option<Frame>,
+    frame: Option<FrameEdit>,
     /// What the frame should be.
     model: Content,
     /// What a reader of the disk should find.
@@ -50,25 +50,27 @@ impl Trial<'_> {
         }
     }
 
-    fn frame(&mut self) -> &mut Frame {
+    fn frame(&mut self) -> &mut FrameEdit {
         self.frame.as_mut().expect("a frame is always open between steps")
     }
 
-    /// Closes the frame, which commits, and opens it again.
+    /// Commits, closes the frame and opens it again.
     fn reopen(&mut self) {
-        drop(self.frame.take());
+        if let Some(frame) = self.frame.take() {
+            frame.commit().expect("the disk is good");
+        }
         self.committed = self.model.clone();
         self.check_disk();
         self.open();
     }
 
     fn open(&mut self) {
-        let frame = disk::open_writable(&self.disk, self.layout, Durability::None);
+        let frame = disk::edit(&self.disk, self.layout, Durability::None);
         self.frame = Some(frame.expect("what was committed can be opened"));
     }
 
     fn commit(&mut self) {
-        let result = if self.input.below(5) == 0 { self.frame().compact() } else { self.frame().commit() };
+        let result = if self.input.below(5) == 0 { self.frame().compact() } else { self.frame().checkpoint() };
         result.expect("the disk is good");
         self.committed = self.model.clone();
         self.check_disk();
@@ -96,7 +98,7 @@ impl Trial<'_> {
         let after = self.input.below(12);
         self.disk.set_fault(Fault { after, kind });
         let before = self.model.clone();
-        let result = self.change().and_then(|()| self.frame().commit());
+        let result = self.change().and_then(|()| self.frame().checkpoint().map(drop));
         // A file that cannot be removed after a commit is no failure; any other change that fails is, and the last one.
         if self.disk.has_failed_change() && result.is_err() {
             assert!(self.frame().append(&[1; CHUNK]).is_err(), "goes on after {result:?}");

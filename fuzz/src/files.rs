@@ -3,7 +3,11 @@
 use crate::input::Input;
 use crate::{MOST, MOST_CHUNKS, check_error, frame_options, limits};
 use blosc_oxide::bloscpack::{self, Bloscpack, ReadOptions};
-use blosc_oxide::{Frame, NdArray, AxisSelection, Result, SuperChunk, Threads, storage::{Directory, MemoryDirectory, MemoryStorage}, legacy::{PackedSpecial, PackedSuperChunk}};
+use blosc_oxide::{
+    AxisSelection, Frame, FrameEdit, Location, NdArray, Result, SuperChunk, Threads,
+    legacy::{PackedSpecial, PackedSuperChunk},
+    storage::{Directory, MemoryDirectory, MemoryStorage},
+};
 use std::io::{self, Seek, SeekFrom, Write};
 
 fn check<T>(result: Result<T>) -> Option<T> {
@@ -12,7 +16,7 @@ fn check<T>(result: Result<T>) -> Option<T> {
 
 /// A contiguous frame.
 pub fn frame(bytes: &[u8]) {
-    let open = || Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, frame_options());
+    let open = || Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &frame_options().opening());
     if let Some(mut frame) = check(open()) {
         super_chunk(&frame);
         check(frame.verify());
@@ -23,7 +27,10 @@ pub fn frame(bytes: &[u8]) {
         repair(bytes);
     }
     if bytes.len() % 4 == 2
-        && let Some(frame) = check(Frame::open_in(MemoryStorage::new(bytes.to_vec()), frame_options()))
+        && let Some(frame) = check(
+            Frame::open_with(MemoryStorage::new(bytes.to_vec()), &frame_options().opening())
+                .and_then(|frame| frame.edit()),
+        )
     {
         check(go_on(frame));
     }
@@ -39,14 +46,14 @@ fn repair(bytes: &[u8]) {
 }
 
 /// Goes on writing, as somebody would who does not know.
-fn go_on(mut frame: Frame) -> Result<()> {
+fn go_on(mut frame: FrameEdit) -> Result<()> {
     let size = frame.chunksize().unwrap_or(64).min(4096);
     frame.append(&vec![1; size])?;
     frame.vlmetalayers_mut().add("new", b"content")?;
-    frame.commit()?;
+    frame.checkpoint()?;
     frame.update(0, &vec![2; size])?;
-    frame.commit()?;
-    frame.compact()
+    frame.checkpoint()?;
+    frame.compact().map(drop)
 }
 
 fn super_chunk(frame: &SuperChunk) {
@@ -85,12 +92,12 @@ pub fn sparse_frame(bytes: &[u8]) {
         let mut file = directory.create(&name).expect("memory does not fail");
         file.write_at(0, input.bytes(len)).expect("memory does not fail");
     }
-    if let Some(mut frame) = check(Frame::open_directory(directory.clone(), frame_options())) {
+    if let Some(mut frame) = check(Frame::open_with(directory.clone(), &frame_options().opening())) {
         super_chunk(&frame);
         check(frame.verify());
     }
     check(Frame::repair_directory(directory.clone(), frame_options()));
-    if let Some(frame) = check(Frame::open_directory_writable(directory, frame_options())) {
+    if let Some(frame) = check(Frame::open_with(directory, &frame_options().opening()).and_then(|frame| frame.edit())) {
         check(go_on(frame));
     }
 }
@@ -112,7 +119,9 @@ pub fn legacy(bytes: &[u8]) {
             check(packed.copy_to(MemoryStorage::default()));
         }
     }
-    if let Some(mut frame) = check(Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, frame_options())) {
+    if let Some(mut frame) =
+        check(Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &frame_options().opening()))
+    {
         super_chunk(&frame);
         check(frame.verify());
         check(frame.write_early(blosc_oxide::legacy::EarlyFrame::Beta5, Bounded(MOST)));
@@ -121,7 +130,8 @@ pub fn legacy(bytes: &[u8]) {
 
 /// A b2nd array.
 pub fn array(bytes: &[u8]) {
-    let frame = check(Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, frame_options()));
+    let frame =
+        check(Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &frame_options().opening()));
     let Some(array) = frame.and_then(|frame| check(NdArray::from_frame(frame))) else { return };
     read_array(&array);
 }
@@ -236,7 +246,8 @@ pub fn msgpack(bytes: &[u8]) {
     let (which, split) = (input.byte(), usize::from(input.byte()));
     if which % 4 == 3 {
         let options = frame_options().with_metalayer("b2nd", input.rest());
-        let frame = Frame::create_in(MemoryStorage::default(), options).expect("any metalayer can be made");
+        let frame = Frame::create(MemoryStorage::default(), options).and_then(FrameEdit::commit);
+        let frame = frame.expect("any metalayer can be made");
         if let Some(array) = check(NdArray::from_frame(frame)) {
             read_array(&array);
         }
@@ -252,7 +263,8 @@ const TAIL_LEN: usize = 23;
 /// Opens a frame without chunks whose lists of metalayers are these bytes.
 fn frame_with(layers: &[u8], trailer_layers: &[u8], has_vlmetalayers: bool) {
     let options = frame_options().with_checksums(false);
-    let whole = Frame::create_in(MemoryStorage::default(), options).and_then(|mut frame| frame.to_bytes());
+    let whole =
+        Frame::create(MemoryStorage::default(), options).and_then(FrameEdit::commit).and_then(|frame| frame.to_bytes());
     let whole = whole.expect("an empty frame can be made");
     let header_len = FIXED_LEN + layers.len();
     let mut bytes = whole[..FIXED_LEN].to_vec();
@@ -272,7 +284,9 @@ fn frame_with(layers: &[u8], trailer_layers: &[u8], has_vlmetalayers: bool) {
     bytes[11..15].copy_from_slice(&u32::try_from(header_len).expect("inputs are short").to_be_bytes());
     let frame_len = bytes.len() as u64;
     bytes[16..24].copy_from_slice(&frame_len.to_be_bytes());
-    if let Some(frame) = check(Frame::open_at(MemoryStorage::new(bytes), 0, frame_options())) {
+    if let Some(frame) =
+        check(Frame::open_with(Location::source(MemoryStorage::new(bytes)), &frame_options().opening()))
+    {
         super_chunk(&frame);
     }
 }

@@ -2,7 +2,11 @@
 
 use crate::codecs;
 use blosc_kernels::{blosclz, lz4};
-use blosc_oxide::{ArrayOptions, Codec, Compressor, Filter, Format, Frame, NdArray, Options, Location, Threads, storage::MemoryStorage, legacy::{PackedOptions, PackedRelease, PackedSpecial}};
+use blosc_oxide::{
+    ArrayOptions, Codec, Compressor, Filter, Format, Frame, Location, NdArray, Options, Threads,
+    legacy::{PackedOptions, PackedRelease, PackedSpecial},
+    storage::MemoryStorage,
+};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -39,7 +43,8 @@ fn streams() -> Vec<Vec<u8>> {
     let mut stream = vec![0; data.len()];
     let mut inputs = Vec::new();
     let with = |which: u8, stream: &[u8]| [&[which], &len[..], stream].concat();
-    let written = blosclz::Encoder::new().compress(&data, &mut stream, 5, blosclz::Variant::Blosc2).expect("it compresses");
+    let written =
+        blosclz::Encoder::new().compress(&data, &mut stream, 5, blosclz::Variant::Blosc2).expect("it compresses");
     inputs.push(with(0, &stream[..written]));
     let written = lz4::Encoder::new().compress(&data, &mut stream, 1).expect("it compresses");
     inputs.push(with(1, &stream[..written]));
@@ -47,7 +52,8 @@ fn streams() -> Vec<Vec<u8>> {
     let written = lz4::Encoder::new().compress_with_dict(&data, dict, &mut stream, 1).expect("it compresses");
     inputs.push(with(2, &[&[100], dict, &stream[..written]].concat()));
     for (which, codec) in [(3, Codec::Zlib), (4, Codec::Zstd), (5, Codec::Snappy)] {
-        let options = Options::new(1).with_codec(codec).with_format(Format::Blosc1).with_filters([]).with_blocksize(data.len());
+        let options =
+            Options::new(1).with_codec(codec).with_format(Format::Blosc1).with_filters([]).with_blocksize(data.len());
         let chunk = blosc_oxide::compress(&data, &options).expect("it compresses");
         let stream_at = codecs::chunk_of(codec, &[], 0).len();
         inputs.push(with(which, &chunk[stream_at..]));
@@ -81,9 +87,9 @@ fn arrays() -> Vec<Vec<u8>> {
             let items = u16::try_from(shape.iter().product::<u64>()).expect("arrays are small");
             let array = NdArray::from_data(&options, &count(items)).expect("it compresses");
             let frame = blosc_oxide::FrameOptions::new(Options::new(2)).with_checksums(codec == Codec::Lz4);
-            let mut frame = Frame::create_in(MemoryStorage::default(), frame).expect("memory does not fail");
+            let mut frame = Frame::create(MemoryStorage::default(), frame).expect("memory does not fail");
             array.super_chunk().copy_to(&mut frame).expect("it is copied");
-            files.push(frame.to_bytes().expect("memory does not fail"));
+            files.push(frame.commit().and_then(|frame| frame.to_bytes()).expect("memory does not fail"));
         }
     }
     files

@@ -84,12 +84,12 @@ pub fn value(bytes: &[u8]) {
 
 /// A frame that holds others, of which `bytes` says where they are.
 fn embedded(bytes: &[u8]) -> Result<()> {
-    let mut frame = Frame::create_in(MemoryStorage::default(), frame_options())?;
+    let mut frame = Frame::create(MemoryStorage::default(), frame_options())?;
     frame.append(&[0; EMBEDDED])?;
     frame.vlmetalayers_mut().add("estore_metadata", bytes)?;
     let mut end = 0;
     let mut places: Vec<(u64, u64)> = Vec::new();
-    for (_, member) in embed::embedded(&frame, &limits())? {
+    for (_, member) in embed::embedded(&frame.commit()?, &limits())? {
         if let embed::Embedded::Frame { offset, len } = member {
             places.push((offset, len));
         }

@@ -1,8 +1,8 @@
 //! Arrays that both sides change in turn. Beside each is an .npy file with what it should hold.
 
 use blosc_oxide::{
-    ArrayOptions, AxisSelection, Codec, Filter, FrameLayout, FrameOptions, ItemOrder, Location, NdArray, NpyHeader,
-    Options, storage::MemoryStorage,
+    ArrayEdit, ArrayOptions, ArrayReader, AxisSelection, Codec, Filter, FrameLayout, FrameOptions, ItemOrder, Location,
+    NdArray, NpyHeader, Options, storage::MemoryStorage,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn npy(path: &Path) -> PathBuf {
     path.with_extension("npy")
 }
 
-fn save(array: &NdArray, path: &Path) {
+fn save(array: &ArrayReader, path: &Path) {
     array.to_npy(fs::File::create(npy(path)).expect("a file can be made")).expect("a type that NumPy knows");
 }
 
@@ -79,9 +79,9 @@ pub(crate) fn create(directory: &str) -> usize {
                 .with_blocks(blocks)
                 .with_frame(frame);
             let data = items(count, shape.iter().product(), typesize);
-            let mut array = NdArray::create_with_data(&path, &options, &data).expect("good options");
-            array.super_chunk_mut().vlmetalayers_mut().add("note", NOTE).expect("a new metalayer");
-            array.commit().expect("room on the disk");
+            let mut array = NdArray::create_with_data(&path, &options, &data).expect("good options").edit().unwrap();
+            array.vlmetalayers_mut().add("note", NOTE).expect("a new metalayer");
+            array.checkpoint().expect("room on the disk");
             save(&array, &path);
             count += 1;
         }
@@ -97,7 +97,7 @@ fn paths(directory: &str, extension: &str) -> Vec<PathBuf> {
     paths
 }
 
-fn check(array: &NdArray, path: &Path) {
+fn check(array: &ArrayReader, path: &Path) {
     let expected = load(path);
     let name = path.display();
     assert_eq!(array.shape(), expected.shape, "{name}");
@@ -109,17 +109,19 @@ fn check(array: &NdArray, path: &Path) {
 pub(crate) fn turn(directory: &str, number: usize) -> usize {
     let paths = paths(directory, "b2nd");
     for (at, path) in paths.iter().enumerate() {
-        let mut array = NdArray::open_writable(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mut array = NdArray::open(path)
+            .and_then(|array| array.edit())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         check(&array, path);
         assert_eq!(array.super_chunk().metalayers().get("unit"), Some(UNIT), "{}", path.display());
         let note = array.super_chunk().vlmetalayers().get("note").expect("a good metalayer");
         assert_eq!(note.as_deref(), Some(NOTE), "{}", path.display());
-        let mut model = load(path).items;
+        let mut model = load(path).items.edit().expect("an array in memory");
         let chunks = array.geometry().chunks().to_vec();
         for target in [&mut array, &mut model] {
             change(target, &chunks, number * 17 + at);
         }
-        array.commit().expect("room on the disk");
+        array.checkpoint().expect("room on the disk");
         assert!(array.to_vec().expect("a good array") == model.to_vec().expect("a good array"), "{}", path.display());
         save(&model, path);
         check(&NdArray::open(path).expect("a good array"), path);
@@ -137,14 +139,14 @@ pub(crate) fn read(directory: &str) -> usize {
 }
 
 /// Does a bit of everything to an array, which may have these chunks.
-fn change(array: &mut NdArray, chunks: &[u64], seed: usize) {
+fn change(array: &mut ArrayEdit, chunks: &[u64], seed: usize) {
     let ndim = array.shape().len();
     let typesize = array.geometry().typesize();
     if ndim == 0 {
         return array.write(&[], &items(seed, 1, typesize)).expect("room on the disk");
     }
     let axis = seed % ndim;
-    let layer = |array: &NdArray| array.shape().iter().product::<u64>() / array.shape()[axis];
+    let layer = |array: &ArrayReader| array.shape().iter().product::<u64>() / array.shape()[axis];
     array.append(axis, &items(seed, 3 * layer(array), typesize)).expect("room on the disk");
     array.insert(axis, 0, &items(seed + 1, chunks[axis] * layer(array), typesize)).expect("room on the disk");
     array.insert(axis, 1, &items(seed + 2, layer(array), typesize)).expect("room on the disk");

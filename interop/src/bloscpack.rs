@@ -55,7 +55,7 @@ impl Case {
             plain.extend(part);
         }
         let name = format!("{}.blp", self.name);
-        fs::write(directory.join(&name), storage.as_bytes()).expect("the file can be written");
+        fs::write(directory.join(&name), storage.to_bytes()).expect("the file can be written");
         json!({"file": name, "sha256": sha256_hex(&plain), "nbytes": plain.len(), "metadata": self.metadata})
     }
 }
@@ -152,7 +152,7 @@ fn convert(npy: &Path) {
     let mut storage = MemoryStorage::default();
     bloscpack::pack_npy(fs::File::open(npy).expect("it can be opened"), &mut storage, &options)
         .expect("it is an array");
-    fs::write(npy.with_extension("blp"), storage.as_bytes()).expect("it can be written");
+    fs::write(npy.with_extension("blp"), storage.to_bytes()).expect("it can be written");
     let mut back = Vec::new();
     let file = Bloscpack::from_storage(storage).expect("what was packed can be read");
     file.copy_to_npy(&mut back).expect("it holds an array");

@@ -3,16 +3,61 @@
 
 use crate::frames::{from_hex, packed};
 use blosc_oxide::{
-    ArrayOptions, AxisSelection, Fill, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, SuperChunk, Threads,
-    storage::Durability,
+    ArrayEdit, ArrayOptions, AxisSelection, Fill, Frame, FrameEdit, FrameLayout, FrameOptions, Metalayers, NdArray,
+    Options, Result, Threads, VlMetalayers, storage::Durability,
 };
 use std::io::{BufRead, Write};
 use testkit::serde_json::{self, Value};
 
-/// A frame or an array at a path.
-enum Target {
-    Frame(Box<Frame>),
-    Array(Box<NdArray>),
+/// A frame or an array at a path, and the edit of it that is under way.
+struct Target {
+    frame: Frame,
+    is_array: bool,
+    edit: Option<Edit>,
+}
+
+/// Changes that have not been committed.
+enum Edit {
+    Frame(Box<FrameEdit>),
+    Array(Box<ArrayEdit>),
+}
+
+impl Edit {
+    fn begin(frame: &Frame, is_array: bool) -> Result<Self> {
+        if is_array {
+            return NdArray::from_frame(frame.clone())?.edit().map(|edit| Self::Array(Box::new(edit)));
+        }
+        frame.edit().map(|edit| Self::Frame(Box::new(edit)))
+    }
+
+    fn frame(&mut self) -> &mut FrameEdit {
+        if let Self::Frame(edit) = self { edit } else { panic!("a frame is asked for") }
+    }
+
+    fn array(&mut self) -> &mut ArrayEdit {
+        if let Self::Array(edit) = self { edit } else { panic!("an array is asked for") }
+    }
+
+    fn metalayers(&mut self) -> &mut Metalayers {
+        match self {
+            Self::Frame(edit) => edit.metalayers_mut(),
+            Self::Array(edit) => edit.metalayers_mut(),
+        }
+    }
+
+    fn vlmetalayers(&mut self) -> &mut VlMetalayers {
+        match self {
+            Self::Frame(edit) => edit.vlmetalayers_mut(),
+            Self::Array(edit) => edit.vlmetalayers_mut(),
+        }
+    }
+
+    fn commit(self) -> Result<Frame> {
+        match self {
+            Self::Frame(edit) => edit.commit(),
+            Self::Array(edit) => edit.commit().map(|array| array.frame().clone()),
+        }
+    }
 }
 
 impl Target {
@@ -21,39 +66,40 @@ impl Target {
         let options = options().with_layout(layout).with_checksums(request["checksums"] == true);
         let options = options.with_metalayer("unit", packed(b"kelvin"));
         if request["array"] != true {
-            return Frame::create(path, options).map(|frame| Self::Frame(Box::new(frame)));
+            let frame = Frame::create(path, options)?.commit()?;
+            return Ok(Self { frame, is_array: false, edit: None });
         }
         let array = ArrayOptions::new(&[300, 8], Options::new(4)).with_chunks(&[1, 8]).with_blocks(&[1, 8]);
         let array = array.with_dtype("<i4").with_frame(options);
-        NdArray::create(path, &array, &Fill::Zeros).map(|array| Self::Array(Box::new(array)))
+        let array = NdArray::create(path, &array, &Fill::Zeros)?.commit()?;
+        Ok(Self { frame: array.frame().clone(), is_array: true, edit: None })
     }
 
     fn open(path: &str, is_array: bool) -> Result<Self> {
-        let frame = Frame::open_writable_with(path, options())?;
-        Ok(if is_array { Self::Array(Box::new(NdArray::from_frame(frame)?)) } else { Self::Frame(Box::new(frame)) })
+        Ok(Self { frame: Frame::open_with(path, &options().opening())?, is_array, edit: None })
     }
 
-    fn super_chunk(&mut self) -> &mut SuperChunk {
-        match self {
-            Self::Frame(frame) => frame,
-            Self::Array(array) => array.super_chunk_mut(),
+    /// The edit that is under way; one begins if there is none.
+    fn edit(&mut self) -> Result<&mut Edit> {
+        match &mut self.edit {
+            Some(edit) => Ok(edit),
+            none => Ok(none.insert(Edit::begin(&self.frame, self.is_array)?)),
         }
     }
 
-    fn array(&mut self) -> &mut NdArray {
-        if let Self::Array(array) = self { array } else { panic!("an array is asked for") }
+    fn commit(&mut self) -> Result<()> {
+        if let Some(edit) = self.edit.take() {
+            self.frame = edit.commit()?;
+        }
+        Ok(())
     }
 
     /// All that there is, for the driver to compare.
     fn digest(&mut self) -> Result<String> {
-        match self {
-            Self::Frame(frame) => frame.refresh()?,
-            Self::Array(array) => array.refresh()?,
-        };
-        let mut bytes = if let Self::Array(array) = self { shape_and_items(array)? } else { Vec::new() };
-        let is_array = matches!(self, Self::Array(_));
-        let frame = self.super_chunk();
-        for index in (0..frame.nchunks()).filter(|_| !is_array) {
+        self.frame.refresh()?;
+        let frame = &self.frame;
+        let mut bytes = if self.is_array { shape_and_items(&NdArray::from_frame(frame.clone())?)? } else { Vec::new() };
+        for index in (0..frame.nchunks()).filter(|_| !self.is_array) {
             bytes.extend(frame.decompress(index)?);
         }
         bytes.extend(frame.metalayers().get("unit").unwrap_or_default());
@@ -116,32 +162,32 @@ fn make(change: &str, open: &mut Target, request: &Value) -> Result<()> {
     let index = || usize::try_from(number("index")).expect("an index");
     let data = || from_hex(request["data"].as_str().expect("data"));
     let name = || request["name"].as_str().expect("a name");
+    if change == "commit" {
+        return open.commit();
+    }
+    let edit = open.edit()?;
     match change {
-        "append" => open.super_chunk().append(&data()),
-        "insert" => open.super_chunk().insert(index(), &data()),
-        "update" => open.super_chunk().update(index(), &data()),
-        "delete" => open.super_chunk().delete(index()),
+        "append" => edit.frame().append(&data()),
+        "insert" => edit.frame().insert(index(), &data()),
+        "update" => edit.frame().update(index(), &data()),
+        "delete" => edit.frame().delete(index()),
         "reverse" => {
-            let order: Vec<usize> = (0..open.super_chunk().nchunks()).rev().collect();
-            open.super_chunk().reorder(&order)
+            let order: Vec<usize> = (0..edit.frame().nchunks()).rev().collect();
+            edit.frame().reorder(&order)
         }
-        "meta" => open.super_chunk().metalayers_mut().update("unit", packed(&data())),
+        "meta" => edit.metalayers().update("unit", packed(&data())),
         "layer" => {
-            let layers = open.super_chunk().vlmetalayers_mut();
+            let layers = edit.vlmetalayers();
             let is_there = layers.names().any(|other| other == name());
             if is_there { layers.update(name(), &packed(&data())) } else { layers.add(name(), &packed(&data())) }
         }
-        "no layer" => open.super_chunk().vlmetalayers_mut().remove(name()).map(|_| ()),
-        "resize" => open.array().resize(&[number("rows"), 8]),
+        "no layer" => edit.vlmetalayers().remove(name()).map(|_| ()),
+        "resize" => edit.array().resize(&[number("rows"), 8]),
         "write" => {
             let rows: AxisSelection = (number("start")..number("end")).into();
-            open.array().write(&[rows, AxisSelection::All], &data())
+            edit.array().write(&[rows, AxisSelection::All], &data())
         }
-        "append rows" => open.array().append(0, &data()),
-        "commit" => match open {
-            Target::Frame(frame) => frame.commit(),
-            Target::Array(array) => array.commit(),
-        },
+        "append rows" => edit.array().append(0, &data()),
         _ => panic!("{change} is not known"),
     }
 }

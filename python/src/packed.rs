@@ -53,7 +53,7 @@ pub(crate) fn unpack<'py>(
     buffer: &Bound<'py, PyAny>,
 ) -> PyResult<(String, Vec<u64>, Bound<'py, PyByteArray>)> {
     let source = Source::of(buffer)?;
-    let opened = py.detach(|| NdArray::from_bytes(source.bytes(&mut Vec::new()).to_vec()));
+    let opened = py.detach(|| NdArray::open(source.bytes(&mut Vec::new()).to_vec()));
     let array = opened.map_err(|error| exception(&error))?;
     let geometry = array.geometry();
     let nbytes = geometry.nitems().saturating_mul(geometry.typesize() as u64);

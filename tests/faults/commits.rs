@@ -9,20 +9,11 @@ use std::process::ExitCode;
 
 /// Appends `data` to the frame at `path`, with a commit behind each `size` bytes.
 fn append(path: &str, size: usize, data: &[u8]) -> Result<()> {
-    let mut frame = Frame::open_writable(path)?;
-    let appended = append_to(&mut frame, size, data);
-    if appended.is_err() {
-        // Dropping it would commit.
-        let _ = frame.rollback();
-    }
-    appended
-}
-
-fn append_to(frame: &mut Frame, size: usize, data: &[u8]) -> Result<()> {
-    let chunk = frame.chunksize().unwrap_or(size);
+    let mut edit = Frame::open(path)?.edit()?;
+    let chunk = edit.chunksize().unwrap_or(size);
     for piece in data.chunks(size) {
-        frame.extend_from(Cursor::new(piece), chunk)?;
-        frame.commit()?;
+        edit.extend_from(Cursor::new(piece), chunk)?;
+        edit.checkpoint()?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::{counts, seconds};
 use crate::data::{DataSet, real};
 use crate::peer::Peer;
 use crate::report::replace;
-use blosc_oxide::{Frame, FrameOptions, storage::Durability};
+use blosc_oxide::{Frame, FrameEdit, FrameOptions, storage::Durability};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -103,7 +103,9 @@ fn curve(peer: &Peer, nchunks: usize, scratch: &Path) -> Times {
     }
     let data = crate::data::formula::walk(256).bytes;
     let mut ours = [true, false].map(|checksums| {
-        Frame::open_writable_with(&paths[usize::from(!checksums)], options(checksums)).expect("a good frame")
+        Frame::open_with(&paths[usize::from(!checksums)], &options(checksums).opening())
+            .and_then(|frame| frame.edit())
+            .expect("a good frame")
     });
     let mut theirs = peer.open_frame(&paths[2]);
     let mut times = [const { Vec::new() }; 3];
@@ -120,13 +122,13 @@ fn curve(peer: &Peer, nchunks: usize, scratch: &Path) -> Times {
     times.map(median)
 }
 
-fn commit(frame: &mut Frame, data: &[u8]) {
+fn commit(frame: &mut FrameEdit, data: &[u8]) {
     frame.append(data).expect("room on the disk");
-    frame.commit().expect("room on the disk");
+    frame.checkpoint().expect("room on the disk");
 }
 
 /// The seconds that a program takes that appends and commits chunk by chunk.
-fn from_empty(path: &Path, checksums: bool, chunks: &[&[u8]], nchunks: usize) -> (Frame, f64) {
+fn from_empty(path: &Path, checksums: bool, chunks: &[&[u8]], nchunks: usize) -> (FrameEdit, f64) {
     let mut frame = Frame::create(path, options(checksums)).expect("a new frame");
     let mut chunks = chunks.iter().cycle();
     let took = timed(nchunks, || commit(&mut frame, chunks.next().expect("it goes on for ever")));
@@ -134,7 +136,7 @@ fn from_empty(path: &Path, checksums: bool, chunks: &[&[u8]], nchunks: usize) ->
 }
 
 fn from_empty_by_peer(peer: &Peer, path: &Path, chunks: &[&[u8]]) -> f64 {
-    drop(Frame::create(path, options(false)).expect("a new frame"));
+    Frame::create(path, options(false)).and_then(FrameEdit::commit).expect("a new frame");
     let mut frame = peer.open_frame(path);
     let mut chunks = chunks.iter().cycle();
     timed(PROGRAM_CHUNKS, || frame.append(chunks.next().expect("it goes on for ever")))

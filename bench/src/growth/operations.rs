@@ -2,8 +2,8 @@
 //! that process had is what the operation took.
 
 use crate::data::formula;
-use blosc_oxide::{Codec, Compressor, Frame, FrameOptions, Options, Threads, storage::Durability};
-use std::fs::OpenOptions;
+use blosc_oxide::{Codec, Compressor, Frame, FrameEdit, FrameOptions, Options, Threads, storage::Durability};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -63,11 +63,11 @@ pub(super) fn chunks() -> impl Iterator<Item = Vec<u8>> + Clone {
 }
 
 fn readable(path: &Path) -> Frame {
-    Frame::open_with(path, options()).expect("a good frame")
+    Frame::open_with(path, &options().opening()).expect("a good frame")
 }
 
-fn writable(path: &Path) -> Frame {
-    Frame::open_writable_with(path, options()).expect("a good frame")
+fn writable(path: &Path) -> FrameEdit {
+    Frame::open_with(path, &options().opening()).and_then(|frame| frame.edit()).expect("a good frame")
 }
 
 /// How long one run took, and for how much of that a processor was busy with it.
@@ -141,7 +141,7 @@ fn slice(path: &Path, nchunks: usize) -> Cost {
 }
 
 fn verify(path: &Path, _: usize) -> Cost {
-    let mut frame = readable(path);
+    let frame = readable(path);
     repeated(|| timed(|| assert!(frame.verify().expect("a good frame").is_good())))
 }
 
@@ -163,7 +163,7 @@ fn commit(path: &Path, _: usize) -> Cost {
     let (mut frame, mut chunks) = (writable(path), chunks());
     let mut committed = || {
         frame.append_chunk(&chunks.next().expect("it goes on for ever")).expect("a good chunk");
-        timed(|| frame.commit().expect("room on the disk"))
+        timed(|| frame.checkpoint().expect("room on the disk"))
     };
     // A packed index, and then two slots that are written as a whole.
     (0..3).for_each(|_| _ = committed());
@@ -172,7 +172,7 @@ fn commit(path: &Path, _: usize) -> Cost {
 
 /// A frame that has lost its end: its chunks are looked for, and written to a new frame.
 fn repair(path: &Path, nchunks: usize) -> Cost {
-    let file = OpenOptions::new().write(true).open(path).expect("a frame");
+    let file = File::options().write(true).open(path).expect("a frame");
     let len = file.metadata().expect("a file").len();
     file.set_len(len - CUT).expect("a file that can be cut");
     let repaired = path.with_extension("repaired");
@@ -182,7 +182,8 @@ fn repair(path: &Path, nchunks: usize) -> Cost {
         }
         timed(|| {
             let repair = Frame::repair_path(path, options()).expect("a file that can be read");
-            Frame::build(&repaired, repair.frame_options(), |target| repair.write_to(target)).expect("room on the disk")
+            let mut edit = Frame::create(&repaired, repair.frame_options()).expect("a new frame");
+            repair.write_to(&mut edit).and_then(|()| edit.commit()).expect("room on the disk")
         })
     });
     assert!(readable(&repaired).nchunks() >= nchunks, "chunks are lost");

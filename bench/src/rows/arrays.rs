@@ -7,7 +7,7 @@ use super::Row;
 use crate::data::DataSet;
 use crate::measure::{Effort, Pair, compare};
 use crate::peer::{Cut, Params, Peer, PeerArray};
-use blosc_oxide::{ArrayOptions, AxisSelection, Codec, Filter, NdArray, Options, Threads};
+use blosc_oxide::{ArrayEdit, ArrayOptions, ArrayReader, AxisSelection, Codec, Filter, NdArray, Options, Threads};
 
 /// How many single items are read.
 const POINTS: usize = 1000;
@@ -70,7 +70,7 @@ struct Arrays<'p> {
     cut: Cut,
     typesize: usize,
     data: &'p [u8],
-    ours: NdArray,
+    ours: ArrayEdit,
     theirs: PeerArray<'p>,
 }
 
@@ -104,7 +104,7 @@ impl Case {
     }
 }
 
-fn cut(array: &NdArray) -> Cut {
+fn cut(array: &ArrayReader) -> Cut {
     let three = |lengths: &[u64]| lengths.try_into().expect("three dimensions");
     let geometry = array.geometry();
     Cut { shape: three(geometry.shape()), chunks: three(geometry.chunks()), blocks: three(geometry.blocks()) }
@@ -112,7 +112,7 @@ fn cut(array: &NdArray) -> Cut {
 
 impl<'p> Arrays<'p> {
     fn new(peer: &'p Peer, case: Case, data: &'p [u8]) -> Self {
-        let ours = NdArray::from_data(&case.options(), data).expect("good options");
+        let ours = NdArray::from_data(&case.options(), data).and_then(|array| array.edit()).expect("good options");
         let cut = cut(&ours);
         let theirs = peer.array(case.params(), cut, data);
         let chunks = if case.is_peers_cut { "C's chunks" } else { "our chunks" };

@@ -7,7 +7,9 @@ use super::Row;
 use crate::data::DataSet;
 use crate::measure::{Effort, Pair, compare};
 use crate::peer::{Params, Peer};
-use blosc_oxide::{Codec, Compressor, Filter, Frame, FrameOptions, Options, SuperChunk, Threads, storage::Durability};
+use blosc_oxide::{
+    Codec, Compressor, Filter, Frame, FrameEdit, FrameOptions, Options, SuperChunk, Threads, storage::Durability,
+};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -102,12 +104,14 @@ impl Frames {
         compressor.compress(&self.data.bytes).expect("a small buffer")
     }
 
-    fn writable(&self) -> Frame {
-        Frame::open_writable_with(&self.ours, frame_options(self.data.typesize)).expect("a good frame")
+    fn writable(&self) -> FrameEdit {
+        Frame::open_with(&self.ours, &frame_options(self.data.typesize).opening())
+            .and_then(|frame| frame.edit())
+            .expect("a good frame")
     }
 
     fn readable(&self) -> Frame {
-        Frame::open_with(&self.ours, frame_options(self.data.typesize)).expect("a good frame")
+        Frame::open_with(&self.ours, &frame_options(self.data.typesize).opening()).expect("a good frame")
     }
 
     fn row(&self, what: &str, nbytes: usize, pair: Pair) -> Row {
@@ -155,12 +159,12 @@ fn append(peer: &Peer, effort: Effort, frames: &Frames, commits: bool) -> Row {
         || {
             ours.append(buffer).expect("room on the disk");
             if commits {
-                ours.commit().expect("room on the disk");
+                ours.checkpoint().expect("room on the disk");
             }
         },
         || theirs.append(buffer),
     );
-    ours.commit().expect("room on the disk");
+    ours.checkpoint().expect("room on the disk");
     frames.row(if commits { "append, committed" } else { "append" }, buffer.len(), pair)
 }
 
@@ -173,12 +177,12 @@ fn update(peer: &Peer, effort: Effort, frames: &Frames, commits: bool) -> Row {
         || {
             ours.update_chunk(our_place(), &chunk).expect("room on the disk");
             if commits {
-                ours.commit().expect("room on the disk");
+                ours.checkpoint().expect("room on the disk");
             }
         },
         || theirs.update(their_place(), &chunk),
     );
-    ours.commit().expect("room on the disk");
+    ours.checkpoint().expect("room on the disk");
     frames.row(if commits { "update, committed" } else { "update" }, frames.data.bytes.len(), pair)
 }
 
@@ -191,7 +195,7 @@ fn vlmetalayer(peer: &Peer, effort: Effort, frames: &Frames) -> Row {
         effort,
         || {
             ours.vlmetalayers_mut().update("more", &content).expect("a metalayer that is there");
-            ours.commit().expect("room on the disk");
+            ours.checkpoint().expect("room on the disk");
         },
         || theirs.update_vlmetalayer("more", &content),
     );

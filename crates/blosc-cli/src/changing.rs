@@ -5,7 +5,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::progress::Progress;
 use crate::source::Opening;
 use crate::store;
-use blosc_oxide::{Frame, storage::FileStorage};
+use blosc_oxide::{Frame, FrameEdit, OpenOptions, storage::FileStorage};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Makes `edit` of the frame at `path`: all that it does counts, or nothing if it fails.
-pub(crate) fn change<T>(path: &Path, global: &Global, edit: impl FnOnce(&mut Frame) -> Outcome<T>) -> Outcome<T> {
-    settle(open(path, global)?, edit)
+pub(crate) fn change<T>(path: &Path, global: &Global, edit: impl FnOnce(&mut FrameEdit) -> Outcome<T>) -> Outcome<T> {
+    settle(Frame::open_with(path, &options(path, global))?.edit()?, edit)
 }
 
 /// The same, and what is moved inside the frame is counted; not so where programs lock it, because that takes a path.
@@ -23,37 +23,28 @@ pub(crate) fn change_shown<T>(
     path: &Path,
     progress: &Progress,
     global: &Global,
-    edit: impl FnOnce(&mut Frame) -> Outcome<T>,
+    edit: impl FnOnce(&mut FrameEdit) -> Outcome<T>,
 ) -> Outcome<T> {
     if path.is_dir() || lock_file(path).exists() {
         return change(path, global, edit);
     }
     let storage = progress.moving(FileStorage::open_writable(path)?);
-    let mut frame = Frame::open_in(storage, Opening::new(global).frame_options())?;
-    frame.lock()?;
-    settle(frame, edit)
+    let options = Opening::new(global).options().with_lock_timeout(Duration::ZERO);
+    settle(Frame::open_with(storage, &options)?.edit()?, edit)
 }
 
-/// Commits what `edit` does, or gives it up if it fails.
-fn settle<T>(mut frame: Frame, edit: impl FnOnce(&mut Frame) -> Outcome<T>) -> Outcome<T> {
-    let result = edit(&mut frame).and_then(|result| Ok(frame.commit().map(|()| result)?));
-    if result.is_err() {
-        // Dropping it would commit. After a write that failed nothing can be, and there is nothing to give up.
-        let _ = frame.rollback();
-    }
-    result
+/// Commits what `action` does; if it fails, dropping the edit takes it back.
+fn settle<T>(mut edit: FrameEdit, action: impl FnOnce(&mut FrameEdit) -> Outcome<T>) -> Outcome<T> {
+    let result = action(&mut edit)?;
+    edit.commit()?;
+    Ok(result)
 }
 
-/// Opens the frame at `path` to be changed, which nobody else can do before it is committed.
-pub(crate) fn open(path: &Path, global: &Global) -> Outcome<Frame> {
-    let mut options = Opening::new(global).frame_options();
+/// How the frame at `path` is opened to be changed.
+pub(crate) fn options(path: &Path, global: &Global) -> OpenOptions {
+    let options = Opening::new(global).options().with_lock_timeout(Duration::ZERO);
     // The file is left by programs that lock the frame; where there is none, nobody does.
-    if lock_file(path).exists() {
-        options = options.with_locking(true).with_lock_timeout(PATIENCE);
-    }
-    let mut frame = Frame::open_writable_with(path, options)?;
-    frame.lock()?;
-    Ok(frame)
+    if lock_file(path).exists() { options.with_locking(true).with_lock_timeout(PATIENCE) } else { options }
 }
 
 /// The file that programs lock which change a sparse frame; in it, and left there.

@@ -60,7 +60,7 @@ pub(crate) fn rechunk(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<
         return Ok(false);
     }
     let options = sink::array_options(recipe, array.shape(), sink::frame_options(recipe));
-    let mut sc = array.copy(path, &options)?.into_super_chunk();
+    let mut sc = array.copy(path, &options)?.frame().edit()?;
     // Those of the source have been copied; others have been asked for.
     for (name, content) in &recipe.metadata.layers {
         if sc.metalayers().get(name) != Some(content.as_slice()) {

@@ -2,7 +2,7 @@
 
 use crate::failure::{At, Outcome};
 use blosc_oxide::{
-    Container, Error, Frame, FrameLayout, FrameVersion, Header,
+    Container, Error, Frame, FrameLayout, FrameVersion, Header, SuperChunk,
     legacy::EarlyFrame,
     storage::{FileStorage, ReadAt},
 };
@@ -181,7 +181,7 @@ impl FileFormat {
 pub(crate) const ARRAY_LAYERS: [&str; 3] = ["b2nd", "caterva", "_order"];
 
 /// Whether a frame holds an array.
-pub(crate) fn is_array(frame: &Frame) -> bool {
+pub(crate) fn is_array(frame: &SuperChunk) -> bool {
     ["b2nd", "caterva"].iter().any(|name| frame.metalayers().get(name).is_some())
 }
 

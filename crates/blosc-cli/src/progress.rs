@@ -194,11 +194,11 @@ impl<D: Directory> Directory for Counted<D> {
         self.inner.open_writable(name)
     }
 
-    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         self.inner.create(name)
     }
 
-    fn create_new(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+    fn create_new(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         self.inner.create_new(name)
     }
 
@@ -210,19 +210,19 @@ impl<D: Directory> Directory for Counted<D> {
         self.inner.reader()
     }
 
-    fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
+    fn keep_permissions_of(&self, name: &str) -> io::Result<()> {
         self.inner.keep_permissions_of(name)
     }
 
-    fn remove(&mut self, name: &str) -> io::Result<()> {
+    fn remove(&self, name: &str) -> io::Result<()> {
         self.inner.remove(name)
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.inner.rename(from, to)
     }
 
-    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+    fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
         self.inner.exchange(one, other)
     }
 
@@ -230,7 +230,7 @@ impl<D: Directory> Directory for Counted<D> {
         self.inner.names()
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.inner.sync()
     }
 }
@@ -249,17 +249,17 @@ impl<S: Storage> ReadAt for Moved<S> {
 }
 
 impl<S: Storage> Storage for Moved<S> {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.inner.write_at(position, bytes)?;
         self.0.add(bytes.len());
         Ok(())
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.0.inner.set_len(len)
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.0.inner.sync()
     }
 
@@ -282,20 +282,20 @@ impl<W: Write> Write for Counted<W> {
 mod tests {
     use super::*;
     use blosc_oxide::{
-        Frame, FrameOptions, Options, Threads,
+        Frame, FrameEdit, FrameOptions, Location, Options, Threads,
         storage::{MemoryDirectory, MemoryStorage},
     };
 
     const NBYTES: u64 = 400_000;
 
     /// Ten chunks that do not compress.
-    fn fill(frame: &mut Frame) {
+    fn fill(frame: &mut FrameEdit) {
         let noise = (0..NBYTES).scan(1_u64, |seed, _| {
             *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             Some(seed.to_be_bytes()[0])
         });
         frame.extend(&noise.collect::<Vec<u8>>(), 40_000).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
     }
 
     fn options() -> FrameOptions {
@@ -314,9 +314,9 @@ mod tests {
     #[test]
     fn the_files_of_a_sparse_frame_count_when_they_are_read() {
         let directory = MemoryDirectory::new();
-        fill(&mut Frame::create_in_directory(directory.clone(), options()).unwrap());
+        fill(&mut Frame::create(directory.clone(), options()).unwrap());
         let progress = counting();
-        let mut frame = Frame::open_directory(progress.reading(directory), options()).unwrap();
+        let frame = Frame::open_with(Location::directory(progress.reading(directory)), &options().opening()).unwrap();
         assert!(progress.done() < NBYTES / 10);
         assert!(frame.verify().unwrap().is_good());
         assert_about(progress.done(), NBYTES);
@@ -324,17 +324,17 @@ mod tests {
 
     #[test]
     fn compacting_moves_every_chunk_twice() {
-        let mut frame = Frame::create_in(MemoryStorage::default(), options()).unwrap();
+        let mut frame = Frame::create(MemoryStorage::default(), options()).unwrap();
         fill(&mut frame);
         for index in 0..10 {
             let data = frame.decompress(index).unwrap();
             frame.update(index, &data).unwrap();
-            frame.commit().unwrap();
+            frame.checkpoint().unwrap();
         }
-        let storage = MemoryStorage::new(frame.to_bytes().unwrap());
+        let storage = MemoryStorage::new(frame.checkpoint().unwrap().to_bytes().unwrap());
         let live = frame.cbytes() - frame.dead_bytes().unwrap();
         let progress = counting();
-        let mut frame = Frame::open_in(progress.moving(storage), options()).unwrap();
+        let mut frame = Frame::open_with(progress.moving(storage), &options().opening()).unwrap().edit().unwrap();
         assert!(progress.done() < NBYTES / 10);
         frame.compact().unwrap();
         assert_about(live, NBYTES);

@@ -86,7 +86,9 @@ pub(crate) fn build(
     recipe: &Recipe,
     fill: impl FnOnce(&mut SuperChunk) -> Result<()>,
 ) -> Outcome {
-    Frame::build(path, with_layers(options, &recipe.metadata), fill)?;
+    let mut edit = Frame::create(path, with_layers(options, &recipe.metadata))?;
+    fill(&mut edit)?;
+    edit.commit()?;
     Ok(())
 }
 
@@ -137,9 +139,9 @@ fn write_array(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
     } else {
         stream_array(data.reader, &array, &options, path)?
     };
-    let mut sc = target.into_super_chunk();
-    add_vllayers(&mut sc, &recipe.metadata, recipe.metadata.array().is_none())?;
-    sc.commit()?;
+    let mut edit = target.frame().edit()?;
+    add_vllayers(&mut edit, &recipe.metadata, recipe.metadata.array().is_none())?;
+    edit.commit()?;
     Ok(())
 }
 
@@ -264,7 +266,7 @@ fn write_early(recipe: &Recipe, format: EarlyFrame, data: Stream, path: &Path) -
     if let Some((name, content)) = user {
         frame.vlmetalayers_mut().add(name, content)?;
     }
-    frame.commit()?;
+    let frame = frame.commit()?;
     let file = File::create_new(path).at_path(path)?;
     frame.write_early(format, std::io::BufWriter::new(file))?;
     Ok(())

@@ -9,7 +9,8 @@ use crate::python;
 use crate::store::{self, Store};
 use blosc_oxide::bloscpack::ReadOptions;
 use blosc_oxide::{
-    BitshuffleRule, Chunk, Container, Error, ErrorKind, Frame, FrameOptions, Header, Limits, NdArray, Options, Threads,
+    BitshuffleRule, Chunk, Container, Error, ErrorKind, Frame, FrameOptions, Header, Limits, Location, NdArray,
+    OpenOptions, Options, Threads,
     bloscpack::Bloscpack,
     legacy::PackedSuperChunk,
     storage::{Directory, FileDirectory, ReadAt},
@@ -17,7 +18,6 @@ use blosc_oxide::{
 use std::path::Path;
 
 /// An open file.
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 pub(crate) enum Source {
     /// One chunk, as bytes that parse as one.
     Chunk(ChunkFile),
@@ -129,8 +129,8 @@ impl Opening {
             }
             return Err(Failure::data(format!("{}: a directory without a sparse frame in it", path.display())));
         }
-        let frame = Frame::open_directory(directory, self.frame_options());
-        frame.and_then(checked).map(Source::Frame).in_data(path.display())
+        let frame = Frame::open_with(Location::directory(directory), &self.options());
+        frame.map(Source::Frame).in_data(path.display())
     }
 
     fn open_as(&self, container: Container, bytes: Bytes) -> blosc_oxide::Result<Source> {
@@ -139,7 +139,7 @@ impl Opening {
                 if !self.is_part {
                     behind::check_frame(&*bytes)?;
                 }
-                Source::Frame(checked(Frame::open_at(bytes, self.offset, self.frame_options())?)?)
+                Source::Frame(Frame::open_with(Location::source_at(bytes, self.offset), &self.options())?)
             }
             Container::Packed => {
                 let packed = PackedSuperChunk::open_with_limits(self.part(bytes), self.limits)?;
@@ -177,7 +177,16 @@ impl Opening {
         Ok(ChunkFile { bytes: chunk, header, limits, threads, bitshuffle, behind })
     }
 
-    /// How frames are opened.
+    /// How frames are opened: every chunk is compared with its checksum before it is taken for good.
+    pub(crate) fn options(&self) -> OpenOptions {
+        OpenOptions::new()
+            .with_threads(self.threads.clone())
+            .with_limits(self.limits)
+            .with_bitshuffle(self.bitshuffle)
+            .with_check_on_read(true)
+    }
+
+    /// How what is left of a damaged frame is read.
     pub(crate) fn frame_options(&self) -> FrameOptions {
         let options = FrameOptions::new(Options::new(1).with_threads(self.threads.clone()));
         options.with_limits(self.limits).with_bitshuffle(self.bitshuffle)
@@ -194,12 +203,6 @@ fn read_head(bytes: &dyn ReadAt, offset: u64) -> blosc_oxide::Result<Vec<u8>> {
     let mut head = vec![0; usize::try_from(there).unwrap_or_default()];
     bytes.read_at(offset, &mut head)?;
     Ok(head)
-}
-
-/// The same frame, with every chunk compared with its checksum before it is taken for good.
-fn checked(mut frame: Frame) -> blosc_oxide::Result<Frame> {
-    frame.verify_when_read()?;
-    Ok(frame)
 }
 
 impl ChunkFile {
@@ -238,7 +241,7 @@ impl Source {
     /// The array that the file is, or the file back if it is none.
     pub(crate) fn into_array(self) -> blosc_oxide::Result<Result<NdArray, Self>> {
         match self {
-            Self::Frame(frame) if format::is_array(&frame) => Ok(Ok(NdArray::from_super_chunk(frame.into_inner())?)),
+            Self::Frame(frame) if format::is_array(&frame) => Ok(Ok(NdArray::from_frame(frame)?)),
             other => Ok(Err(other)),
         }
     }

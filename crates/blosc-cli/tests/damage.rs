@@ -170,7 +170,7 @@ fn one_damaged_header_is_named_and_all_else_is_read() {
         let options = FrameOptions::new(Options::new(4)).with_layout(layout).with_durability(Durability::None);
         let mut frame = Frame::create(scratch.join(name), options).unwrap();
         buffers.iter().for_each(|buffer| frame.append(buffer).unwrap());
-        frame.commit().unwrap();
+        let frame = frame.commit().unwrap();
         let position = usize::try_from(frame.chunk_position(2).unwrap().unwrap()).unwrap();
         drop(frame);
         let (file, at) = match layout {

@@ -119,7 +119,9 @@ pub mod repair {
 }
 
 #[cfg(feature = "array")]
-pub use array::{ArrayChunk, ArrayOptions, AxisSelection, Fill, Geometry, Location, NdArray, OrderedView};
+pub use array::{
+    ArrayChunk, ArrayEdit, ArrayOptions, ArrayReader, AxisSelection, Fill, Geometry, NdArray, OrderedView,
+};
 pub use chunk::{
     BlockInfo, Chunk, Compressor, Decompressor, Format, Header, LazyChunk, Options, Special, SplitMode, fill_chunk,
     special_chunk,
@@ -131,13 +133,15 @@ pub use error::{Error, ErrorKind, Result};
 pub use exec::{Executor, Threads};
 pub use filter::{BitshuffleRule, Filter, Pipeline};
 #[cfg(feature = "frame")]
-pub use frame::{Damage, Frame, FrameLayout, FrameOptions, FrameVersion, Verification};
+pub use frame::{Damage, Frame, FrameEdit, FrameLayout, FrameOptions, FrameVersion, OpenOptions, Verification};
 pub use item::{Item, ItemType};
 pub use limits::Limits;
 #[cfg(any(feature = "array", feature = "bloscpack"))]
 pub use numpy::{ItemOrder, NpyHeader};
 #[cfg(feature = "frame")]
 pub use schunk::{ChunkRun, Metalayers, SuperChunk, VlMetalayers};
+#[cfg(any(feature = "frame", feature = "bloscpack"))]
+pub use storage::Location;
 
 /// Compresses `data` into a chunk.
 ///

@@ -11,7 +11,9 @@ const ARRAY_LAYERS: [&str; 2] = ["b2nd", "caterva"];
 /// A frame with `data` as its only chunk.
 pub(crate) fn of_chunk(options: Options, data: &[u8]) -> Result<Vec<u8>> {
     let options = FrameOptions::new(options).with_checksums(false);
-    Frame::build_in(MemoryStorage::default(), options, |sc| sc.append(data))?.to_bytes()
+    let mut edit = Frame::create(MemoryStorage::default(), options)?;
+    edit.append(data)?;
+    edit.commit()?.to_bytes()
 }
 
 /// A frame that is an array of one chunk.
@@ -25,7 +27,7 @@ pub(crate) fn of_array(shape: &[u64], typesize: usize, options: Options, data: &
 
 /// The data of a frame.
 pub(crate) fn data(frame: &[u8]) -> hdf5_filter::Result<Buffer> {
-    let frame = Frame::from_bytes(frame.to_vec()).map_err(|error| error.to_string())?;
+    let frame = Frame::open(frame.to_vec()).map_err(|error| error.to_string())?;
     let is_array = ARRAY_LAYERS.iter().any(|layer| frame.metalayers().get(layer).is_some());
     let nchunks = frame.nchunks();
     if is_array {

@@ -1,7 +1,7 @@
 //! A frame and what it should hold, changed together.
 
 use super::formula::{bytes_of, pattern, ramp, to_hex};
-use blosc_oxide::{Frame, Special};
+use blosc_oxide::{FrameEdit, Special};
 use std::fs;
 use std::path::{Path, PathBuf};
 use testkit::serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use testkit::serde_json::{Map, Value, json};
 pub(super) const CHUNK: usize = 2000;
 
 pub(super) struct Case {
-    pub(super) frame: Frame,
+    pub(super) frame: FrameEdit,
     pub(super) note: Value,
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn packed(content: &[u8]) -> Vec<u8> {
 }
 
 impl Case {
-    pub(super) fn new(frame: Frame, path: &Path) -> Self {
+    pub(super) fn new(frame: FrameEdit, path: &Path) -> Self {
         let note = json!({"path": path.to_str().expect("UTF-8"), "chunks": [], "meta": {}, "vlmeta": {},
             "can_extend": true, "only_meta": false});
         Self { frame, note }
@@ -135,14 +135,14 @@ impl Case {
     }
 
     /// Goes on with a copy of the frame in another.
-    pub(super) fn copy_to(&mut self, mut target: Frame, path: &Path) {
+    pub(super) fn copy_to(&mut self, mut target: FrameEdit, path: &Path) {
         self.frame.copy_to(&mut target).expect("a copy");
         self.frame = target;
         self.note["path"] = path.to_str().expect("UTF-8").into();
     }
 
     pub(super) fn commit(&mut self) {
-        self.frame.commit().expect("commit");
+        self.frame.checkpoint().expect("commit");
     }
 
     pub(super) fn path(&self) -> PathBuf {
@@ -150,7 +150,7 @@ impl Case {
     }
 
     /// Commits, and writes down what the frame holds.
-    pub(super) fn finish(mut self) -> Frame {
+    pub(super) fn finish(mut self) -> FrameEdit {
         self.commit();
         let frame = &self.frame;
         let is_variable = frame.nchunks() > 0 && frame.chunksize().is_none();

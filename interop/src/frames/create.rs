@@ -3,7 +3,9 @@
 use super::case::{CHUNK, Case};
 use super::formula::{pattern, ramp};
 use super::notes;
-use blosc_oxide::{Codec, Filter, Frame, FrameLayout, FrameOptions, Options, Special, Threads, storage::Durability};
+use blosc_oxide::{
+    Codec, Filter, Frame, FrameEdit, FrameLayout, FrameOptions, Options, Special, Threads, storage::Durability,
+};
 use std::fs;
 use std::path::PathBuf;
 use testkit::serde_json::Value;
@@ -41,7 +43,7 @@ impl Place {
         self.directory.join(format!("{name}-{layout}{checksums}.b2frame"))
     }
 
-    fn frame(&self, name: &str, chunks: Options) -> Frame {
+    fn frame(&self, name: &str, chunks: Options) -> FrameEdit {
         let options = FrameOptions::new(chunks).with_layout(self.layout).with_checksums(self.checksums);
         let made = Frame::create(self.path(name), options.with_durability(Durability::None));
         made.unwrap_or_else(|error| panic!("{name}: {error}"))

@@ -29,23 +29,23 @@ fn take_turn(note_path: &Path, number: usize, via: Via) {
     let path = note["path"].as_str().expect("a path").to_owned();
     let is_in_memory = via == Via::Memory && !Path::new(&path).is_dir();
     let opened = if is_in_memory {
-        Frame::from_bytes(fs::read(&path).expect("a frame can be read"))
+        Frame::open(fs::read(&path).expect("a frame can be read"))
     } else {
-        Frame::open_writable_with(&path, FrameOptions::default().with_durability(Durability::None))
+        Frame::open_with(&path, &FrameOptions::default().with_durability(Durability::None).opening())
     };
-    let mut frame = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
-    check(&name, &note, &mut frame);
+    let frame = opened.and_then(|frame| frame.edit()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    check(&name, &note, &frame);
     let mut case = Case { frame, note };
     if case.note["can_extend"] == true {
         change(&mut case, number);
     }
-    let mut frame = case.finish();
+    let frame = case.finish().commit().expect("commit");
     if is_in_memory {
         fs::write(&path, frame.to_bytes().expect("bytes")).expect("a frame can be written");
     }
 }
 
-fn check(name: &str, note: &Value, frame: &mut Frame) {
+fn check(name: &str, note: &Value, frame: &SuperChunk) {
     let found = frame.verify().unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(found.is_good(), "{name}: {found:?}");
     let kept = (frame.typesize() as u64, frame.codec().to_string(), u64::from(frame.level()));
@@ -64,7 +64,7 @@ fn check(name: &str, note: &Value, frame: &mut Frame) {
     check_layers(name, note, frame);
 }
 
-fn check_layers(name: &str, note: &Value, frame: &Frame) {
+fn check_layers(name: &str, note: &Value, frame: &SuperChunk) {
     let meta: Map<String, Value> =
         frame.metalayers().iter().map(|(name, content)| (name.to_owned(), to_hex(&content[2..]).into())).collect();
     assert_eq!(Value::from(meta), note["meta"], "{name}");
@@ -111,12 +111,12 @@ fn change(case: &mut Case, number: usize) {
 pub(crate) fn append_with_lock(path: &str, writer: u8, count: u16) -> Result<()> {
     let chunks = Options::new(1).with_threads(Threads::serial());
     let options = FrameOptions::new(chunks).with_durability(Durability::None).with_locking(true);
-    let mut frame = Frame::open_writable_with(path, options)?;
+    let frame = Frame::open_with(path, &options.with_lock_timeout(None).opening())?;
     for number in 0..count {
         let [low, high] = number.to_le_bytes();
-        let sc: &mut SuperChunk = &mut frame;
-        sc.append(&[writer, low, high, 0].repeat(16))?;
-        sc.commit()?;
+        let mut edit = frame.edit()?;
+        edit.append(&[writer, low, high, 0].repeat(16))?;
+        edit.commit()?;
     }
     Ok(())
 }

@@ -100,18 +100,15 @@ impl Append {
     }
 
     fn append_to_array(&self, data: PlainFile, global: &Global) -> Outcome {
-        let mut array = NdArray::from_frame(changing::open(&self.file, global)?)?;
+        let mut array = NdArray::open_with(&self.file, &changing::options(&self.file, global))?.edit()?;
         if let Some(described) = &data.array {
             check_layers(described, array.dtype(), array.shape())?;
         }
         let order = data.array.as_ref().map_or_else(|| array.order(), NpyHeader::order);
         let file = data.data.into_file().at(input::shown(&self.data))?;
-        let appended = array.append_from(0, &file, order).and_then(|()| array.commit());
-        if appended.is_err() {
-            // Dropping it would commit. After a write that failed nothing can be, and there is nothing to give up.
-            let _ = array.rollback();
-        }
-        Ok(appended?)
+        array.append_from(0, &file, order)?;
+        array.commit()?;
+        Ok(())
     }
 
     fn append_to_bloscpack(&self, data: impl Read, global: &Global) -> Outcome {
@@ -128,11 +125,7 @@ impl Append {
     fn append_to_packed(&self, mut data: impl Read, typesize: usize, size: usize, global: &Global) -> Outcome {
         let storage = FileStorage::open_writable(&self.file)?;
         let mut writer = PackedWriter::open_with_limits(storage, typesize, global.limits())?;
-        let appended = append_chunks(&mut writer, &mut data, size);
-        if appended.is_err() {
-            writer.abandon();
-        }
-        appended
+        append_chunks(&mut writer, &mut data, size)
     }
 }
 

@@ -3,13 +3,13 @@
 use crate::changing::{self, Alone};
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::format::{self, FileFormat};
+use crate::format::{self};
 use crate::metadata::{BLP_NAME, Metadata};
 use crate::output;
 use crate::source::{Opening, Source};
 use crate::terminal::printable;
 use blosc_oxide::bloscpack::replace_metadata;
-use blosc_oxide::{Frame, storage::FileStorage};
+use blosc_oxide::{FrameEdit, storage::FileStorage};
 use clap::{Args, Subcommand};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -189,9 +189,9 @@ fn delete(path: &Path, name: &str, global: &Global) -> Outcome {
 }
 
 /// Changes a frame in place.
-fn edit(path: &Path, name: &str, global: &Global, action: impl FnOnce(&mut Frame) -> Outcome) -> Outcome {
+fn edit(path: &Path, name: &str, global: &Global, action: impl FnOnce(&mut FrameEdit) -> Outcome) -> Outcome {
     changing::change(path, global, |frame| {
-        if format::ARRAY_LAYERS.contains(&name) && FileFormat::of_frame(frame) == FileFormat::B2nd {
+        if format::ARRAY_LAYERS.contains(&name) && format::is_array(frame) {
             return Err(Failure::usage(format!(
                 "the metalayer {name:?} is what makes it an array, and stays as it is"
             )));

@@ -75,9 +75,11 @@ impl Repair {
         let layout = if is_sparse { FrameLayout::Sparse } else { FrameLayout::Contiguous };
         let new = repair.frame_options().with_layout(layout).with_durability(Durability::None);
         let output = Output::to(&target, self.writing)?.like(&self.file);
-        let frame = Frame::build(output.path(), new, |sc| repair.write_to(sc))?;
+        let mut edit = Frame::create(output.path(), new)?;
+        repair.write_to(&mut edit)?;
+        let frame = edit.commit()?;
         let is_array = format::is_array(&frame);
-        let array = if is_array { NdArray::from_super_chunk(frame.into_inner()).map(drop) } else { Ok(()) };
+        let array = if is_array { NdArray::from_frame(frame).map(drop) } else { Ok(()) };
         drop(progress);
         output.finish()?;
         if !global.quiet {

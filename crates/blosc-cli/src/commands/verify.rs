@@ -122,11 +122,11 @@ fn verify(path: &Path, global: &Global) -> Outcome {
 
 fn examine(source: Source) -> blosc_oxide::Result<Found> {
     match source.into_array()? {
-        Ok(mut array) => {
+        Ok(array) => {
             let (nbytes, ambiguous) = (array.nbytes(), ambiguous_chunks(array.super_chunk()));
             Ok(of_verification(array.verify()?, nbytes, ambiguous))
         }
-        Err(Source::Frame(mut frame)) => {
+        Err(Source::Frame(frame)) => {
             let (nbytes, ambiguous) = (frame.nbytes(), ambiguous_chunks(&frame));
             Ok(of_verification(frame.verify()?, nbytes, ambiguous))
         }

@@ -14,7 +14,7 @@ use crate::format;
 use crate::input::{self, Bytes};
 use crate::source::{Opening, Source};
 use blosc_oxide::{
-    Container, Error, ErrorKind, Frame, Limits,
+    Container, Error, ErrorKind, Frame, Limits, Location,
     storage::{FileStorage, MemoryStorage, ReadAt},
 };
 use embed::Embedded;
@@ -241,7 +241,7 @@ impl Store {
             store.list_archive().in_data(path.display())?;
         } else {
             store.kind = Kind::Embedded;
-            store.embed = Some(Frame::open_with(path, opening.frame_options()).in_data(path.display())?);
+            store.embed = Some(Frame::open_with(path, &opening.options()).in_data(path.display())?);
         }
         store.open_embedded(opening).in_data(path.display())?;
         store.members.sort_by(|a, b| a.key.cmp(&b.key));
@@ -285,7 +285,7 @@ impl Store {
         if let Some(place) = self.members.iter().position(|member| member.file.as_deref() == Some(EMBED_NAME)) {
             let member = self.members.remove(place);
             let bytes = self.bytes(&member)?;
-            self.embed = Some(Frame::open_at(bytes, 0, opening.frame_options())?);
+            self.embed = Some(Frame::open_with(Location::source(bytes), &opening.options())?);
         }
         let Some(frame) = &self.embed else {
             return Err(Error::new(ErrorKind::Unsupported, NO_STORE));

@@ -1,7 +1,7 @@
 //! An array chunk by chunk.
 
 use super::geometry::copy::{c_strides, size};
-use super::nd_array::NdArray;
+use super::reader::ArrayReader;
 use crate::error::Result;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub struct ArrayChunk {
     pub data: Vec<u8>,
 }
 
-impl NdArray {
+impl ArrayReader {
     /// The items of all chunks, one chunk after the other: the way to go through an array that decodes each block once
     /// and needs no more memory than one chunk.
     ///

@@ -1,11 +1,12 @@
 //! To and from the arrays of the crate `ndarray`.
 
-use super::location::Location;
 use super::nd_array::NdArray;
 use super::options::ArrayOptions;
+use super::reader::ArrayReader;
 use super::select::axis::AxisSelection;
 use crate::error::{Result, error};
 use crate::item::Item;
+use crate::storage::Location;
 use ::ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 impl NdArray {
@@ -37,7 +38,9 @@ impl NdArray {
             None => Self::from_items(place, &options, &array.iter().copied().collect::<Vec<T>>()),
         }
     }
+}
 
+impl ArrayReader {
     /// All items as an array of the crate `ndarray`.
     ///
     /// # Errors

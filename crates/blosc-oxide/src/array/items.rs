@@ -1,19 +1,41 @@
 //! Arrays whose items are numbers that Rust knows.
 
-use super::location::Location;
+use super::edit::ArrayEdit;
 use super::nd_array::NdArray;
 use super::options::ArrayOptions;
+use super::reader::ArrayReader;
 use super::select::axis::AxisSelection;
 use crate::error::{Result, bail};
 use crate::item::{Item, ItemType};
+use crate::storage::Location;
 
-impl NdArray {
+impl ArrayReader {
     /// The type of the items, if it is one that Rust knows.
     #[must_use]
     pub fn item_type(&self) -> Option<ItemType> {
         ItemType::parse(self.dtype()).map(|(item_type, _)| item_type)
     }
 
+    /// What `picks` take, as numbers, whatever the order of their bytes in the array.
+    ///
+    /// # Errors
+    /// As [`slice`](Self::slice); `InvalidArgument` if the items are of another type.
+    pub fn slice_items<T: Item>(&self, picks: &[AxisSelection]) -> Result<Vec<T>> {
+        let is_big = self.check_type::<T>()?;
+        let nbytes = self.slice_nbytes(picks)?;
+        T::from_filled(nbytes / T::SIZE, is_big, &mut |out| self.slice_into(picks, out))
+    }
+
+    /// Whether the bytes of items are in the order of big-endian machines.
+    fn check_type<T: Item>(&self) -> Result<bool> {
+        match ItemType::parse(self.dtype()) {
+            Some((item_type, is_big)) if item_type == T::TYPE && T::SIZE == self.geometry().typesize() => Ok(is_big),
+            _ => bail!(InvalidArgument, "items of the type {} are asked for, they are {}", T::DTYPE, self.dtype()),
+        }
+    }
+}
+
+impl NdArray {
     /// Makes an array somewhere that holds `items`, in C order. The type of the items is that of `T`, whatever the
     /// options say.
     ///
@@ -37,17 +59,9 @@ impl NdArray {
         let options = options.clone().with_dtype(T::DTYPE);
         Self::create_with_data(place, &options, &T::to_bytes(items, false))
     }
+}
 
-    /// What `selections` select, as numbers, whatever the order of their bytes in the array.
-    ///
-    /// # Errors
-    /// As [`slice`](Self::slice); `InvalidArgument` if the items are of another type.
-    pub fn slice_items<T: Item>(&self, selections: &[AxisSelection]) -> Result<Vec<T>> {
-        let is_big = self.check_type::<T>()?;
-        let nbytes = self.slice_nbytes(selections)?;
-        T::from_filled(nbytes / T::SIZE, is_big, &mut |out| self.slice_into(selections, out))
-    }
-
+impl ArrayEdit {
     /// Writes numbers over what `selections` select.
     ///
     /// # Errors
@@ -55,14 +69,6 @@ impl NdArray {
     pub fn write_items<T: Item>(&mut self, selections: &[AxisSelection], items: &[T]) -> Result<()> {
         let is_big = self.check_type::<T>()?;
         self.write(selections, &T::to_bytes(items, is_big))
-    }
-
-    /// Whether the bytes of items are in the order of big-endian machines.
-    fn check_type<T: Item>(&self) -> Result<bool> {
-        match ItemType::parse(self.dtype()) {
-            Some((item_type, is_big)) if item_type == T::TYPE && T::SIZE == self.geometry().typesize() => Ok(is_big),
-            _ => bail!(InvalidArgument, "items of the type {} are asked for, they are {}", T::DTYPE, self.dtype()),
-        }
     }
 }
 
@@ -75,7 +81,7 @@ mod tests {
     fn numbers_come_back_in_either_order_of_bytes() {
         for dtype in ["<i4", ">i4"] {
             let options = ArrayOptions::new(&[3], Options::new(4)).with_dtype(dtype);
-            let mut array = NdArray::from_data(&options, &[0; 12]).unwrap();
+            let mut array = NdArray::from_data(&options, &[0; 12]).unwrap().edit().unwrap();
             array.write_items(&[(1..3).into()], &[-5_i32, 70_000]).unwrap();
             assert_eq!(array.slice_items::<i32>(&[AxisSelection::All]).unwrap(), [0, -5, 70_000]);
             assert_eq!(array.item_type(), Some(ItemType::Int32));

@@ -1,17 +1,18 @@
 //! .npy files made from arrays, and arrays from .npy files, without ever having all of it in memory.
 
+use super::edit::ArrayEdit;
 use super::geometry::coordinates::advance;
 use super::geometry::copy::{Plain, c_strides, put_into_blocks, size};
-use super::location::Location;
 use super::nd_array::NdArray;
 use super::options::{ArrayOptions, Fill};
 use super::read::parts::PART_NBYTES;
 use super::read::regions::{Axis, Budget, Regions, in_order};
+use super::reader::ArrayReader;
 use super::select::axis::AxisSelection;
 use super::write::encode::Filled;
 use crate::error::{Result, bail, error};
 use crate::numpy::{ItemOrder, NpyHeader};
-use crate::storage::{ReadAt, read_exact};
+use crate::storage::{Location, ReadAt, read_exact};
 use std::io::{Read, Write};
 use std::ops::Range;
 
@@ -73,7 +74,7 @@ impl NdArray {
         let options = described_by(header, options)?;
         let (shape, typesize, order) = (header.shape(), header.itemsize(), header.order());
         let items = FileItems { file, start, shape, typesize, order };
-        Self::build(place, &options, &[], |array| {
+        ArrayEdit::build(place, &options, &[], |array| {
             let geometry = array.geometry().clone();
             array.fill_chunks(&|_, number, chunk, scratch| {
                 let spans = geometry.spans_of_chunk(number as u64);
@@ -85,7 +86,8 @@ impl NdArray {
                 put_into_blocks(&geometry, &shape, Plain { bytes: scratch, start: 0, strides: &strides }, chunk);
                 Ok(Filled::Whole)
             })
-        })
+        })?
+        .commit()
     }
 
     /// The same from a stream, which may be a pipe. What comes out of it is kept until there are whole chunks, to 256
@@ -97,7 +99,7 @@ impl NdArray {
     pub fn from_npy_stream(place: impl Into<Location>, mut npy: impl Read, options: &ArrayOptions) -> Result<Self> {
         let header = NpyHeader::read_npy_header(&mut npy)?;
         let options = described_by(&header, options)?;
-        Self::build(place.into(), &options, &[], |array| {
+        ArrayEdit::build(place.into(), &options, &[], |array| {
             array.fill(&Fill::Zeros)?;
             let geometry = array.geometry().clone();
             let order = header.order();
@@ -117,9 +119,12 @@ impl NdArray {
                 array.write_strided(&selections, &data, &strides)?;
             }
             Ok(())
-        })
+        })?
+        .commit()
     }
+}
 
+impl ArrayReader {
     /// Writes the array as an .npy file, in its own [order](Self::order), in as little memory as
     /// [`write_to`](Self::write_to).
     ///

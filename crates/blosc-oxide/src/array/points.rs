@@ -1,7 +1,8 @@
 //! Scattered items: by their indices, or by a mask.
 
+use super::edit::ArrayEdit;
 use super::geometry::copy::size;
-use super::nd_array::NdArray;
+use super::reader::ArrayReader;
 use super::write::encode::{Filled, ranges_of};
 use crate::array::geometry::Geometry;
 use crate::error::{Result, bail, error};
@@ -18,7 +19,7 @@ struct Point {
     number: usize,
 }
 
-impl NdArray {
+impl ArrayReader {
     /// The items at scattered points, one after the other. `points` has an index for each axis of the first point, then
     /// those of the second, and so on, in any order. Each block that is touched is decoded once, in parallel.
     ///
@@ -37,18 +38,6 @@ impl NdArray {
         self.gather_points(&points)
     }
 
-    /// Writes an item to each of some scattered points, given as for [`gather`](Self::gather). Of two for the same point,
-    /// the last one counts.
-    ///
-    /// # Errors
-    /// As [`gather`](Self::gather) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each point.
-    pub fn scatter(&mut self, points: &[u64], data: &[u8]) -> Result<()> {
-        self.edit(|array| {
-            let points = array.located(points)?;
-            array.scatter_points(&points, data)
-        })
-    }
-
     /// The items at which `mask` is true, in C order; it has the shape of the array.
     ///
     /// ```
@@ -63,18 +52,6 @@ impl NdArray {
     pub fn masked(&self, mask: &[bool]) -> Result<Vec<u8>> {
         let points = self.under_mask(mask)?;
         self.gather_points(&points)
-    }
-
-    /// Writes `data` over the items at which `mask` is true, in C order.
-    ///
-    /// # Errors
-    /// As [`masked`](Self::masked) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each that
-    /// is true.
-    pub fn write_masked(&mut self, mask: &[bool], data: &[u8]) -> Result<()> {
-        self.edit(|array| {
-            let points = array.under_mask(mask)?;
-            array.scatter_points(&points, data)
-        })
     }
 
     /// Where points are stored, in that order.
@@ -192,6 +169,32 @@ impl NdArray {
             Ok(())
         })
     }
+}
+
+impl ArrayEdit {
+    /// Writes an item to each of some scattered points, given as for [`gather`](Self::gather). Of two for the same point,
+    /// the last one counts.
+    ///
+    /// # Errors
+    /// As [`gather`](Self::gather) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each point.
+    pub fn scatter(&mut self, points: &[u64], data: &[u8]) -> Result<()> {
+        self.edit(|array| {
+            let points = array.located(points)?;
+            array.scatter_points(&points, data)
+        })
+    }
+
+    /// Writes `data` over the items at which `mask` is true, in C order.
+    ///
+    /// # Errors
+    /// As [`masked`](Self::masked) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each that
+    /// is true.
+    pub fn write_masked(&mut self, mask: &[bool], data: &[u8]) -> Result<()> {
+        self.edit(|array| {
+            let points = array.under_mask(mask)?;
+            array.scatter_points(&points, data)
+        })
+    }
 
     fn scatter_points(&mut self, points: &[Point], data: &[u8]) -> Result<()> {
         let typesize = self.geometry().typesize();
@@ -213,7 +216,7 @@ impl NdArray {
             }
             Ok(Filled::Blocks { old, changed })
         })?;
-        chunks.iter().zip(staged).try_for_each(|(points, staged)| self.sc.put(points[0].chunk, staged))
+        chunks.iter().zip(staged).try_for_each(|(points, staged)| self.array.sc.put(points[0].chunk, staged))
     }
 }
 

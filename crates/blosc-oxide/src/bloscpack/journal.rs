@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(content(&with_journal()), b"01XY456Z8");
         let mut storage = MemoryStorage::new(with_journal());
         Journal::find(&storage, Limits::new()).unwrap().unwrap().apply(&mut storage).unwrap();
-        assert_eq!(storage.as_bytes(), b"01XY456Z8");
+        assert_eq!(storage.to_bytes(), b"01XY456Z8");
     }
 
     #[test]

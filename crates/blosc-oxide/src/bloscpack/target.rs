@@ -248,7 +248,7 @@ mod tests {
             storage.write_at(from, &data).unwrap();
             move_bytes(&mut storage, from, data.len() as u64, to).unwrap();
             let start = usize::try_from(to).unwrap();
-            assert!(storage.as_bytes()[start..start + data.len()] == data, "{from} to {to}");
+            assert!(storage.to_bytes()[start..start + data.len()] == data, "{from} to {to}");
         }
     }
 }

@@ -107,21 +107,6 @@ pub(super) fn compare(stored: &[u8; FINGERPRINT_LEN], computed: &[u8; FINGERPRIN
     }
 }
 
-/// The hash of a chunk; never [`UNKNOWN`].
-pub(crate) fn of_chunk(bytes: &[u8]) -> u64 {
-    xxh3_64(bytes).max(1)
-}
-
-/// Compares a chunk with the hash that it must have, if that is known.
-pub(super) fn check_chunk(expected: Option<u64>, bytes: &[u8]) -> Result<()> {
-    let Some(expected) = expected else { return Ok(()) };
-    let found = of_chunk(bytes);
-    if found != expected {
-        bail!(ChecksumMismatch, "its hash is {found:016x}, not {expected:016x}");
-    }
-    Ok(())
-}
-
 /// Where the hashes of chunks are in a trailer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HashesAt {
@@ -232,6 +217,11 @@ impl Hashes {
     /// The same for the chunks of an index. Who only reads needs none of them.
     pub(super) fn unknown_in(index: &Index, can_write: bool) -> Self {
         Self::unknown(if can_write { index.len() } else { 0 })
+    }
+
+    /// The same, for somebody who only reads them.
+    pub(super) fn copy(&self) -> Self {
+        Self { bytes: self.bytes.clone(), ..Self::default() }
     }
 
     /// As they are stored.

@@ -1,102 +1,105 @@
 //! A frame that is being made: nothing of it is there before its first commit.
 
 use super::contiguous::Contiguous;
-use super::lock::{Hold, LockFile, check_unlocked};
+use super::lock::{Hold, LockFile};
 use super::options::{FrameLayout, FrameOptions};
 use super::sparse::Sparse;
-use super::{initial, lock_of, with_lock};
-use crate::error::Result;
-use crate::schunk::{ChunkStore, MemoryStore, State, SuperChunk};
-use crate::storage::{Directory, Durability, FileDirectory, FileStorage, Storage};
+use crate::chunk::Compressor;
+use crate::error::{Result, bail};
+use crate::schunk::{MemoryStore, PublishChunks, State, Store, SuperChunk};
+use crate::storage::{Directory, Durability, FileDirectory, FileStorage, Location};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What remains to be done when a new frame has been filled. Dropping it unfinished takes away what has been made.
-pub(crate) struct Creation {
+pub(super) struct Creation {
     at: Option<At>,
-    options: FrameOptions,
+    layout: FrameLayout,
+    durability: Durability,
 }
 
-/// A path, and the lock of what is made there.
+/// A path that something is made for.
 struct At {
     path: PathBuf,
     /// The directory that has its name.
     parent: FileDirectory,
-    lock: Option<LockFile>,
 }
 
+/// What is being made: what remains to be done, the lock that is held, and what is to be filled.
+pub(super) type Begun = (Creation, Option<LockFile>, SuperChunk);
+
 impl Creation {
-    /// Begins a frame at a path, where there must be nothing yet.
-    pub(crate) fn at_path(path: &Path, options: FrameOptions) -> Result<(Self, SuperChunk)> {
+    /// Begins a frame where there must be nothing yet.
+    pub(super) fn begin(location: &Location, options: FrameOptions) -> Result<Begun> {
         let (options, state) = initial(options)?;
-        let (store, lock): (Box<dyn ChunkStore>, _) = match options.layout {
+        let opening = options.opening();
+        if opening.locking() && !matches!(location, Location::Path(_)) {
+            bail!(InvalidArgument, "a frame is locked by a file beside it, for which it must have a path");
+        }
+        let mut lock = None;
+        let store: Box<dyn PublishChunks> = match location {
+            Location::Path(path) => {
+                let (store, held) = Self::at_path(path, &options, &state)?;
+                lock = held;
+                store
+            }
+            Location::Storage(storage) => {
+                Box::new(Contiguous::begin_new(Arc::clone(storage), &state, options.settings())?)
+            }
+            Location::Directory(directory) => Box::new(Sparse::begin_new(Arc::clone(directory), options.settings())?),
+            Location::Memory => Box::new(MemoryStore::default()),
+            Location::Source { .. } => bail!(InvalidArgument, "nothing can be made in what is only read"),
+        };
+        let at = match location {
+            Location::Path(path) => Some(At { path: path.clone(), parent: parent_of(path) }),
+            _ => None,
+        };
+        let creation = Self { at, layout: options.layout, durability: options.durability() };
+        let sc = SuperChunk::with_store(state, Store::Own(store), options.chunks, opening.limits());
+        Ok((creation, lock, sc))
+    }
+
+    fn at_path(
+        path: &Path,
+        options: &FrameOptions,
+        state: &State,
+    ) -> Result<(Box<dyn PublishChunks>, Option<LockFile>)> {
+        Ok(match options.layout {
             FrameLayout::Contiguous => {
-                let lock = lock_of(path, Hold::Exclusive, &options)?;
-                let storage = Box::new(FileStorage::create_new(path)?);
-                let store = Contiguous::begin_new(storage, &state, options.settings());
+                let lock = locked(path, options)?;
+                let storage = Arc::new(FileStorage::create_new(path)?);
+                let store = Contiguous::begin_new(storage, state, options.settings());
                 // What is half made is removed; that this fails too is not the news.
                 (Box::new(store.inspect_err(|_| drop(fs::remove_file(path)))?), lock)
             }
             FrameLayout::Sparse => {
-                let directory = Box::new(FileDirectory::create_new(path)?);
-                let lock = lock_of(path, Hold::Exclusive, &options)?;
+                let directory = Arc::new(FileDirectory::create_new(path)?);
+                let lock = locked(path, options)?;
                 let store = Sparse::begin_new(directory, options.settings());
                 (Box::new(store.inspect_err(|_| drop(fs::remove_dir_all(path)))?), lock)
             }
-        };
-        let at = Some(At { path: path.to_owned(), parent: parent_of(path), lock });
-        Ok(Self { at, options }.with_store(store, state))
+        })
     }
 
-    /// Begins a contiguous frame on an empty storage.
-    pub(crate) fn in_storage(storage: Box<dyn Storage>, options: FrameOptions) -> Result<(Self, SuperChunk)> {
-        let (options, state) = initial(options)?;
-        check_unlocked(&options)?;
-        let store = Contiguous::begin_new(storage, &state, options.settings())?;
-        Ok(Self { at: None, options }.with_store(Box::new(store), state))
-    }
-
-    /// Begins a sparse frame in an empty directory.
-    pub(crate) fn in_directory(directory: Box<dyn Directory>, options: FrameOptions) -> Result<(Self, SuperChunk)> {
-        let (options, state) = initial(options)?;
-        check_unlocked(&options)?;
-        let store = Sparse::begin_new(directory, options.settings())?;
-        Ok(Self { at: None, options }.with_store(Box::new(store), state))
-    }
-
-    fn with_store(self, store: Box<dyn ChunkStore>, state: State) -> (Self, SuperChunk) {
-        let chunks = state.options(&self.options.chunks);
-        let sc = SuperChunk::with_store(state, store, chunks, self.options.limits);
-        (self, sc)
-    }
-
-    /// Commits the frame for the first time: from now on it is there.
-    pub(crate) fn finish(mut self, mut sc: SuperChunk) -> Result<SuperChunk> {
-        sc.mark_changed();
-        if let Err(error) = sc.publish().and_then(|()| self.sync_name()) {
-            self.abandon(sc);
+    /// Publishes the frame: from now on it is there.
+    pub(super) fn finish(&mut self, sc: &mut SuperChunk) -> Result<()> {
+        sc.publish()?;
+        if let Err(error) = self.sync_name() {
+            // Whoever is told that it failed finds nothing.
+            sc.mark_changed();
             return Err(error);
         }
-        if let Some(At { path, lock, .. }) = self.at.take() {
-            let store = std::mem::replace(&mut sc.store, Box::new(MemoryStore::default()));
-            let (store, _) = with_lock((store, sc.state.clone()), lock, &path, true, &self.options);
-            sc.store = store;
-        }
-        Ok(sc)
+        self.at = None;
+        Ok(())
     }
 
     /// Makes the name of the frame survive a loss of power, if its content does.
-    fn sync_name(&mut self) -> Result<()> {
-        match &mut self.at {
-            Some(At { parent, .. }) if self.options.durability == Durability::Fsync => Ok(parent.sync()?),
+    fn sync_name(&self) -> Result<()> {
+        match &self.at {
+            Some(At { parent, .. }) if self.durability == Durability::Fsync => Ok(parent.sync()?),
             _ => Ok(()),
         }
-    }
-
-    /// Gives up what is half made.
-    pub(crate) fn abandon(self, mut sc: SuperChunk) {
-        // Dropping it must not commit.
-        sc.store = Box::new(MemoryStore::default());
     }
 }
 
@@ -105,11 +108,35 @@ impl Drop for Creation {
     fn drop(&mut self) {
         let Some(At { path, .. }) = &self.at else { return };
         // Why the frame is not made is what the caller is told, not that its remains cannot be removed.
-        let _ = match self.options.layout {
+        let _ = match self.layout {
             FrameLayout::Contiguous => fs::remove_file(path),
             FrameLayout::Sparse => fs::remove_dir_all(path),
         };
     }
+}
+
+/// The state of a new frame.
+fn initial(options: FrameOptions) -> Result<(FrameOptions, State)> {
+    Compressor::new(options.chunks.clone())?;
+    let mut state = State::new(&options.chunks);
+    if options.checksums {
+        state.vlmetalayers.reserve();
+    }
+    for (name, content) in &options.metalayers {
+        state.metalayers.add(name, content.as_slice())?;
+    }
+    Ok((options, state))
+}
+
+/// The lock of the frame at `path`, held, if the options ask for it.
+fn locked(path: &Path, options: &FrameOptions) -> Result<Option<LockFile>> {
+    if !options.locking() {
+        return Ok(None);
+    }
+    let mut lock = LockFile::open(path, options.lock_timeout())?;
+    lock.acquire(Hold::Exclusive)?;
+    lock.catch_up();
+    Ok(Some(lock))
 }
 
 /// The directory that a path is in.
@@ -132,11 +159,11 @@ mod tests {
             let name = format!("blosc-oxide-name-{layout:?}-{}", std::process::id());
             let path = std::env::temp_dir().join(name);
             let options = FrameOptions::new(Options::new(4)).with_layout(layout);
-            let (mut creation, mut sc) = Creation::at_path(&path, options).unwrap();
+            let (mut creation, _, mut sc) = Creation::begin(&Location::from(&path), options).unwrap();
             sc.append(&[7; 100]).unwrap();
-            assert!(path.exists());
             creation.at.as_mut().unwrap().parent = FileDirectory::new(path.join("no such directory"));
-            let error = creation.finish(sc).map(drop).unwrap_err();
+            let error = creation.finish(&mut sc).unwrap_err();
+            drop(creation);
             assert_eq!(error.kind(), ErrorKind::Io, "{layout:?}: {error}");
             assert!(!path.exists(), "{layout:?}");
         }

@@ -11,6 +11,7 @@
 
 use super::index::ENTRY_LEN;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many words are kept together; a run is kept as such from this length on.
@@ -21,7 +22,8 @@ const PIECE: usize = 2048;
 enum Piece {
     /// This many of the same.
     Run(u64, usize),
-    Words(Vec<u64>),
+    /// Shared with other indexes that have the same.
+    Words(Arc<Vec<u64>>),
 }
 
 impl Piece {
@@ -60,7 +62,7 @@ impl Piece {
     fn part(&self, range: Range<usize>) -> Self {
         match self {
             Self::Run(word, _) => Self::Run(*word, range.len()),
-            Self::Words(words) => Self::Words(words.get(range).unwrap_or_default().to_vec()),
+            Self::Words(words) => Self::Words(Arc::new(words.get(range).unwrap_or_default().to_vec())),
         }
     }
 }
@@ -199,7 +201,7 @@ impl Entries {
                 }
                 Some(Piece::Words(words)) if words.len() < PIECE => {
                     let room = PIECE.saturating_sub(words.len()).min(left);
-                    words.extend(std::iter::repeat_n(word, room));
+                    Arc::make_mut(words).extend(std::iter::repeat_n(word, room));
                     self.words = self.words.saturating_add(room);
                     room
                 }
@@ -209,7 +211,7 @@ impl Entries {
                     0
                 }
                 _ => {
-                    self.pieces.push(Piece::Words(Vec::new()));
+                    self.pieces.push(Piece::Words(Arc::default()));
                     self.ends.push(self.len());
                     0
                 }
@@ -283,7 +285,7 @@ impl Entries {
         if end > words.len() || len == 0 || len > PIECE.saturating_mul(2) {
             return false;
         }
-        words.splice(at..end, new.words(0));
+        Arc::make_mut(words).splice(at..end, new.words(0));
         self.words = self.words.saturating_add(new.len()).saturating_sub(range.len());
         if range.len() != new.len() {
             self.count_from(piece);

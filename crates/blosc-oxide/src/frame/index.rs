@@ -250,6 +250,24 @@ impl Index {
         Ok(Self { looks: AtomicUsize::new(nblocks.checked_div(BLOCKS_OF_A_LOOK).unwrap_or_default()), ..index })
     }
 
+    /// The same, for somebody who only reads it: what both have in common is shared.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            committed: self.committed.clone(),
+            packed: self.packed.clone(),
+            version: self.version,
+            changed: 0..0,
+            changes: Changes::default(),
+            sum: WordSum::default(),
+            len: self.len,
+            entries: self.entries.clone(),
+            looks: AtomicUsize::new(self.looks.load(Ordering::Relaxed)),
+            packer: Packer::default(),
+            coding: self.coding,
+            limits: self.limits,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len
     }

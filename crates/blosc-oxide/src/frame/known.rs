@@ -6,7 +6,10 @@ use crate::storage::{ReadAt, read_exact};
 
 /// What is told who has changed a frame that others have changed, too.
 pub(super) const CHANGED_MEANWHILE: &str =
-    "somebody else has changed the frame since the changes here began: roll back, or open it again, and make them anew";
+    "somebody else has changed the frame since this edit began: abort it, and make the changes again";
+/// What is told who reads a state whose chunks have been moved.
+pub(super) const COMPACTED_MEANWHILE: &str =
+    "its chunks have been moved since this state was opened, by a compaction or longer metalayers: refresh it";
 /// What is told who wants to change a frame that somebody else is changing.
 pub(super) const OWNED_BY_ANOTHER: &str =
     "another process or handle is changing the frame; try again when that has ended";

@@ -6,18 +6,12 @@
 //! | 0..8 | 0 |
 //! | 8..16 | the counter, in the byte order of the machine |
 
-use super::known::CHANGED_MEANWHILE;
-use super::options::FrameOptions;
 use super::sparse::INDEX_NAME;
-use crate::chunk::Special;
 use crate::error::{Result, bail, error};
-use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
-use crate::storage::{FileStorage, ReadAt, Storage, open_sidecar};
-use std::borrow::Cow;
+use crate::storage::{FileStorage, ReadAt, SharedLock, Storage, open_sidecar};
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -151,210 +145,15 @@ fn at_path(path: &Path, cause: io::Error) -> crate::error::Error {
     error!(Io, "{}: {cause}", path.display()).with_source(cause)
 }
 
-/// Opens the frame anew.
-pub(super) type Reopen = Box<dyn Fn() -> Result<(Box<dyn ChunkStore>, State)> + Send + Sync>;
-
-/// The chunks of a frame that several processes change.
-///
-/// The lock is held from the first change to the commit, so that nothing that is written can be in the way of others,
-/// and a change is always one of what is there.
-pub(super) struct LockedStore {
-    inner: Box<dyn ChunkStore>,
-    lock: LockFile,
-    can_write: bool,
-    reopen: Reopen,
+/// Waits until nobody changes the frame at `path`.
+pub(super) fn wait_for_shared(path: &Path, timeout: Option<Duration>) -> Result<SharedLock> {
+    let mut file = LockFile::open(path, timeout)?;
+    file.acquire(Hold::Shared)?;
+    Ok(SharedLock::new(file))
 }
 
-impl LockedStore {
-    /// Takes over a store that was opened while `lock` was held, and lets the lock go.
-    pub(super) fn new(inner: Box<dyn ChunkStore>, mut lock: LockFile, can_write: bool, reopen: Reopen) -> Self {
-        lock.catch_up();
-        lock.release();
-        Self { inner, lock, can_write, reopen }
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        self.release();
     }
-
-    /// Gets the lock and, if others have changed the frame, takes notice of that.
-    fn hold(&mut self, hold: Hold, has_changes: bool) -> Result<Option<State>> {
-        let is_stale = self.lock.acquire(hold)?;
-        let state = if is_stale { self.catch_up(has_changes) } else { Ok(None) };
-        match state {
-            Ok(state) => {
-                self.lock.catch_up();
-                Ok(state)
-            }
-            Err(error) => {
-                self.lock.release();
-                Err(error)
-            }
-        }
-    }
-
-    fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
-        if has_changes {
-            bail!(Conflict, "{CHANGED_MEANWHILE}");
-        }
-        if !self.can_write {
-            return self.inner.reload();
-        }
-        let (store, state) = (self.reopen)()?;
-        self.inner = store;
-        Ok(Some(state))
-    }
-}
-
-impl ChunkStore for LockedStore {
-    fn begin(&mut self, has_changes: bool) -> Result<Begun> {
-        if !self.can_write {
-            bail!(InvalidArgument, "the frame is open for reading only");
-        }
-        if self.lock.is_held(Hold::Exclusive) {
-            return Ok(Begun::default());
-        }
-        let state = self.hold(Hold::Exclusive, has_changes)?;
-        // Those who do not lock may be changing it, too.
-        match self.inner.begin(has_changes) {
-            Ok(begun) => Ok(Begun { is_new: true, state: begun.state.or(state) }),
-            Err(error) => {
-                self.lock.release();
-                Err(error)
-            }
-        }
-    }
-
-    fn share(&mut self, has_changes: bool) -> Result<Option<State>> {
-        self.hold(Hold::Shared, has_changes)
-    }
-
-    fn release(&mut self) {
-        self.inner.release();
-        self.lock.release();
-    }
-
-    fn commit(&mut self, state: &State) -> Result<()> {
-        self.begin(true)?;
-        self.inner.commit(state)
-    }
-
-    fn compact(&mut self, state: &State) -> Result<()> {
-        self.begin(true)?;
-        self.inner.compact(state)
-    }
-
-    fn rollback(&mut self) -> Result<State> {
-        // Metalayers may have been changed without it, and others may be writing.
-        self.lock.acquire(Hold::Shared)?;
-        let state = self.inner.rollback();
-        self.lock.catch_up();
-        state
-    }
-
-    fn reload(&mut self) -> Result<Option<State>> {
-        if self.lock.is_held(Hold::Shared) {
-            // Nobody can have changed anything.
-            return Ok(None);
-        }
-        let state = self.hold(Hold::Shared, false);
-        self.lock.release();
-        state
-    }
-
-    fn is_locking(&self) -> bool {
-        true
-    }
-
-    fn nchunks(&self) -> usize {
-        self.inner.nchunks()
-    }
-
-    fn cbytes(&self) -> u64 {
-        self.inner.cbytes()
-    }
-
-    fn min_chunk(&self) -> usize {
-        self.inner.min_chunk()
-    }
-
-    fn slot(&self, index: usize) -> Result<Slot> {
-        self.inner.slot(index)
-    }
-
-    fn run(&self, index: usize) -> Result<(Slot, usize)> {
-        self.inner.run(index)
-    }
-
-    fn foreign(&self) -> Foreign {
-        self.inner.foreign()
-    }
-
-    fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize> {
-        self.inner.read_head(index, len, out)
-    }
-
-    fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()> {
-        self.inner.read_part(index, position, out)
-    }
-
-    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
-        self.inner.read(index, out)
-    }
-
-    fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
-        self.inner.insert_specials(index, special, count)
-    }
-
-    fn bytes(&self, index: usize) -> Option<&[u8]> {
-        self.inner.bytes(index)
-    }
-
-    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
-        self.inner.stage(chunk)
-    }
-
-    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
-        self.inner.splice(range, chunks)
-    }
-
-    fn unstage(&mut self, staged: Staged) -> Result<()> {
-        self.inner.unstage(staged)
-    }
-
-    fn fetch_hashes(&mut self) -> Result<()> {
-        self.inner.fetch_hashes()
-    }
-
-    fn hash(&self, index: usize) -> Option<u64> {
-        self.inner.hash(index)
-    }
-
-    fn compare(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        self.inner.compare(index, bytes)
-    }
-
-    fn dead_bytes(&self) -> Result<u64> {
-        self.inner.dead_bytes()
-    }
-
-    fn has_hashes(&self) -> bool {
-        self.inner.has_hashes()
-    }
-
-    fn position(&self, index: usize) -> Result<Option<u64>> {
-        self.inner.position(index)
-    }
-
-    fn header(&self) -> &[u8] {
-        self.inner.header()
-    }
-
-    fn source(&self) -> Option<(&dyn ReadAt, u64)> {
-        self.inner.source()
-    }
-}
-
-/// Refuses options that a frame without a path cannot have.
-pub(super) fn check_unlocked(options: &FrameOptions) -> Result<()> {
-    if options.locking {
-        bail!(InvalidArgument, "a frame is locked by a file beside it, for which it must have a path");
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! How a frame is kept.
 
+use super::open_options::OpenOptions;
 use crate::chunk::Options;
 use crate::filter::BitshuffleRule;
 use crate::limits::Limits;
@@ -16,7 +17,7 @@ pub enum FrameLayout {
     Sparse,
 }
 
-/// Options for a frame.
+/// Options for a new frame.
 ///
 /// | option | default |
 /// |---|---|
@@ -27,7 +28,7 @@ pub enum FrameLayout {
 /// | limits | see [`Limits`] |
 /// | bitshuffle | `Current`, see [`BitshuffleRule`] |
 /// | locking | off |
-/// | lock timeout | none |
+/// | lock timeout | 10 seconds |
 ///
 /// ```
 /// use blosc_oxide::{FrameOptions, Options, storage::Durability};
@@ -37,13 +38,10 @@ pub enum FrameLayout {
 pub struct FrameOptions {
     pub(super) chunks: Options,
     pub(super) layout: FrameLayout,
-    pub(super) durability: Durability,
     pub(super) checksums: bool,
     pub(super) metalayers: Vec<(String, Vec<u8>)>,
-    pub(super) limits: Limits,
-    pub(super) bitshuffle: BitshuffleRule,
-    pub(super) locking: bool,
-    pub(super) lock_timeout: Option<Duration>,
+    /// What is told when it is opened, too.
+    opening: OpenOptions,
 }
 
 impl FrameOptions {
@@ -53,13 +51,9 @@ impl FrameOptions {
         Self {
             chunks,
             layout: FrameLayout::default(),
-            durability: Durability::default(),
             checksums: true,
             metalayers: Vec::new(),
-            limits: Limits::new(),
-            bitshuffle: BitshuffleRule::default(),
-            locking: false,
-            lock_timeout: None,
+            opening: OpenOptions::new(),
         }
     }
 
@@ -80,7 +74,7 @@ impl FrameOptions {
     /// Sets what a commit survives.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
+        self.opening = self.opening.with_durability(durability);
         self
     }
 
@@ -101,7 +95,7 @@ impl FrameOptions {
     /// Sets what a declared size may make it allocate.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.opening = self.opening.with_limits(limits);
         self
     }
 
@@ -109,22 +103,22 @@ impl FrameOptions {
     /// v2.0.0-beta.3 to v2.0.0.beta.5. See [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
     pub fn with_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
-        self.bitshuffle = rule;
+        self.opening = self.opening.with_bitshuffle(rule);
         self
     }
 
     /// Sets whether processes that change the frame wait for each other, as the reference does with its locking: by a
-    /// lock on a file beside the frame, which all of them must use. See [`Frame::lock`](super::Frame::lock).
+    /// lock on a file beside the frame, which all of them must use.
     #[must_use]
     pub fn with_locking(mut self, locking: bool) -> Self {
-        self.locking = locking;
+        self.opening = self.opening.with_locking(locking);
         self
     }
 
     /// Sets how long to wait for the lock before giving up with `Locked`; `None` waits as long as it takes.
     #[must_use]
     pub fn with_lock_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.lock_timeout = timeout.into();
+        self.opening = self.opening.with_lock_timeout(timeout);
         self
     }
 
@@ -143,7 +137,7 @@ impl FrameOptions {
     /// What a commit survives.
     #[must_use]
     pub fn durability(&self) -> Durability {
-        self.durability
+        self.opening.durability()
     }
 
     /// Whether a new frame gets checksums.
@@ -155,25 +149,25 @@ impl FrameOptions {
     /// What a declared size may make it allocate.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        self.limits
+        self.opening.limits()
     }
 
     /// The rule of bitshuffle for chunks of which nothing tells it.
     #[must_use]
     pub fn bitshuffle(&self) -> BitshuffleRule {
-        self.bitshuffle
+        self.opening.bitshuffle()
     }
 
     /// Whether processes that change the frame wait for each other.
     #[must_use]
     pub fn locking(&self) -> bool {
-        self.locking
+        self.opening.locking()
     }
 
     /// How long to wait for the lock; `None` waits as long as it takes.
     #[must_use]
     pub fn lock_timeout(&self) -> Option<Duration> {
-        self.lock_timeout
+        self.opening.lock_timeout()
     }
 
     /// The metalayers that a new frame has from the start.
@@ -181,15 +175,40 @@ impl FrameOptions {
         self.metalayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()))
     }
 
+    /// Options that open what is made with these in the same way: with the same threads, plug-ins, limits, durability and
+    /// locking.
+    #[must_use]
+    pub fn opening(&self) -> OpenOptions {
+        self.opening.clone().with_threads(self.chunks.threads.clone()).with_plugins(self.chunks.plugins.clone())
+    }
+
     pub(super) fn settings(&self) -> Settings {
-        Settings { durability: self.durability, checksums: self.checksums, limits: self.limits }
+        Settings { checksums: self.checksums, ..Settings::of(&self.opening) }
     }
 }
 
 impl Default for FrameOptions {
-    /// For opening frames, which know their typesize themselves.
+    /// For chunks of bytes.
     fn default() -> Self {
         Self::new(Options::new(1))
+    }
+}
+
+impl From<Options> for FrameOptions {
+    fn from(options: Options) -> Self {
+        Self::new(options)
+    }
+}
+
+impl From<&Options> for FrameOptions {
+    fn from(options: &Options) -> Self {
+        Self::new(options.clone())
+    }
+}
+
+impl From<&Self> for FrameOptions {
+    fn from(options: &Self) -> Self {
+        options.clone()
     }
 }
 
@@ -199,4 +218,10 @@ pub(crate) struct Settings {
     pub(crate) durability: Durability,
     pub(crate) checksums: bool,
     pub(crate) limits: Limits,
+}
+
+impl Settings {
+    pub(super) fn of(options: &OpenOptions) -> Self {
+        Self { durability: options.durability(), checksums: true, limits: options.limits() }
+    }
 }

@@ -1,6 +1,5 @@
 //! Looking for damage.
 
-use super::Frame;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::{Slot, SuperChunk};
 use std::collections::HashMap;
@@ -116,62 +115,32 @@ impl Verification {
     }
 }
 
-impl Frame {
+impl SuperChunk {
     /// Decodes all chunks and metalayers and compares all checksums. Header, index and trailer have been compared when
     /// the frame was opened. Metalayers of variable length are held to the limits together: those that are too much are
     /// counted as unexamined.
     ///
     /// # Errors
     /// `Io` if the frame cannot be read; damage is not an error but found, and so is what cannot be examined.
-    pub fn verify(&mut self) -> Result<Verification> {
-        verify(&mut self.0)
+    pub fn verify(&self) -> Result<Verification> {
+        let foreign = self.store().facts().foreign;
+        let mut found = Verification {
+            has_foreign_metalayers: foreign.metalayers,
+            has_foreign_changes: foreign.rest,
+            ..Verification::default()
+        };
+        // They are read all at once: if they are damaged, none is known. Those that are gone are not damaged.
+        let fetched = self.store().fetch_hashes();
+        if !matches!(&fetched, Err(error) if error.kind() == ErrorKind::Conflict) {
+            found.noting(None, fetched)?;
+        }
+        verify_chunks(self, &mut found)?;
+        found.noting(None, self.check_sizes())?;
+        for (_, examined) in self.vlmetalayers().examine() {
+            found.noting(None, examined)?;
+        }
+        Ok(found)
     }
-
-    /// From now on no data is given out of a chunk that has not been compared with its checksum, where there is one: a
-    /// damaged one is `ChecksumMismatch` then, and not whatever it decodes to. That holds for what is changed here and for
-    /// what others have changed when the frame is [refreshed](Self::refresh), too. If the new checksums cannot be read,
-    /// every read of a stored chunk tells so, until this is called again and finds some.
-    ///
-    /// A chunk is compared whenever it is read whole. The first read of a part of it, and the first after a change of the
-    /// frame, reads all of it for that; those that follow read only what they need.
-    ///
-    /// # Errors
-    /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks; `Conflict` if
-    /// another process has committed to where they were since the frame was opened or refreshed: refresh it then.
-    pub fn verify_when_read(&mut self) -> Result<()> {
-        verify_when_read(&mut self.0)
-    }
-}
-
-/// Compares every chunk of `sc` before something of it is given out.
-pub(crate) fn verify_when_read(sc: &mut SuperChunk) -> Result<()> {
-    sc.store.fetch_hashes()?;
-    sc.compare_when_read();
-    Ok(())
-}
-
-/// Decodes all chunks and metalayers of `sc` and compares all hashes that are kept.
-pub(crate) fn verify(sc: &mut SuperChunk) -> Result<Verification> {
-    let foreign = sc.store.foreign();
-    let mut found = Verification {
-        has_foreign_metalayers: foreign.metalayers,
-        has_foreign_changes: foreign.rest,
-        ..Verification::default()
-    };
-    // They are read all at once: if they are damaged, none is known. Those that are gone are not damaged.
-    let fetched = sc.store.fetch_hashes();
-    if !matches!(&fetched, Err(error) if error.kind() == ErrorKind::Conflict) {
-        found.noting(None, fetched)?;
-    }
-    let before = sc.compare_when_read();
-    let result = verify_chunks(sc, &mut found);
-    sc.compare_as_before(before);
-    result?;
-    found.noting(None, sc.check_sizes())?;
-    for (_, examined) in sc.vlmetalayers().examine() {
-        found.noting(None, examined)?;
-    }
-    Ok(found)
 }
 
 /// Decodes all chunks, which are compared with their hashes when they are read. Of special ones there is nothing to decode.
@@ -179,7 +148,7 @@ fn verify_chunks(sc: &SuperChunk, found: &mut Verification) -> Result<()> {
     let mut good = Remembered::new();
     let mut index = 0;
     while index < sc.nchunks() {
-        let hash = sc.store.hash(index);
+        let hash = sc.store().hash(index);
         let end = if hash.is_some() { index + 1 } else { same_until(sc, index) };
         found.chunks += end - index;
         found.checksums += usize::from(hash.is_some());
@@ -204,11 +173,11 @@ fn examine(
 
 /// Where the chunks end that are the same as the chunk `index`, which has no hash, and of which none has one.
 fn same_until(sc: &SuperChunk, index: usize) -> usize {
-    let Ok((slot, end)) = sc.store.run(index) else { return index + 1 };
+    let Ok((slot, end)) = sc.store().run(index) else { return index + 1 };
     // The last one may be shorter than the others.
     let end = end.min(sc.nchunks() - 1).max(index + 1);
     if slot != Slot::Stored {
         return end;
     }
-    (index + 1..end).find(|&at| sc.store.hash(at).is_some()).unwrap_or(end)
+    (index + 1..end).find(|&at| sc.store().hash(at).is_some()).unwrap_or(end)
 }

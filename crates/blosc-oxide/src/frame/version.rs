@@ -17,7 +17,7 @@ impl Frame {
     /// Which format the frame has, as it was committed last.
     #[must_use]
     pub fn version(&self) -> FrameVersion {
-        let header = self.store.header();
+        let header = self.store().facts().header;
         match early::generation(header) {
             Some(early) => FrameVersion::Early(early),
             None => FrameVersion::Current(header::version(header)),
@@ -27,13 +27,15 @@ impl Frame {
     /// Whether the frame is one file or many.
     #[must_use]
     pub fn layout(&self) -> FrameLayout {
-        if self.store.source().is_some() { FrameLayout::Contiguous } else { FrameLayout::Sparse }
+        let facts = self.store().facts();
+        let is_sparse = facts.source.is_none() && facts.memory.is_none();
+        if is_sparse { FrameLayout::Sparse } else { FrameLayout::Contiguous }
     }
 
     /// Whether the frame has checksums of its chunks.
     #[must_use]
     pub fn has_checksums(&self) -> bool {
-        self.store.has_hashes()
+        self.store().facts().has_hashes
     }
 }
 

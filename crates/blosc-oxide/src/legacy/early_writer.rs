@@ -48,7 +48,7 @@ impl SuperChunk {
     /// sc.append(&[1; 4000])?;
     /// let mut bytes = Cursor::new(Vec::new());
     /// sc.write_early(EarlyFrame::Beta5, &mut bytes)?;
-    /// assert_eq!(Frame::from_bytes(bytes.into_inner())?.bytes(0..4000)?, [1; 4000]);
+    /// assert_eq!(Frame::open(bytes.into_inner())?.bytes(0..4000)?, [1; 4000]);
     /// # Ok::<(), blosc_oxide::Error>(())
     /// ```
     ///
@@ -88,7 +88,7 @@ impl SuperChunk {
     }
 
     fn check_early(&self, format: EarlyFrame) -> Result<()> {
-        if self.has_vlblocks() || self.state.chunksize == ChunkSize::Variable {
+        if self.has_vlblocks() || self.state().chunksize == ChunkSize::Variable {
             bail!(InvalidArgument, "an early frame has chunks of one size, with blocks of one size");
         }
         if let Codec::Snappy | Codec::Lizard | Codec::Plugin(_) = self.codec() {

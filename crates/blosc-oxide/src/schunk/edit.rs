@@ -12,7 +12,7 @@ use crate::filter::BitshuffleRule;
 use crate::limits::MAX_NBYTES;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 impl SuperChunk {
     /// Compresses `buffer` and adds it as the last chunk.
@@ -163,13 +163,13 @@ impl SuperChunk {
     /// The special value of the chunks from `index` on, if they have one, and where those end of which the same is stored:
     /// nothing, or one chunk for all. A chunk with a hash is one by itself, to be compared.
     fn special_row(&self, index: usize) -> Result<(Option<Special>, usize)> {
-        let (slot, end) = self.store.run(index)?;
+        let (slot, end) = self.store().run(index)?;
         if let Slot::Special(special) = slot {
             return Ok((Some(special), end));
         }
         // The last one may be shorter than what is stored.
         let end = end.min(self.nchunks() - 1);
-        if end <= index + 1 || self.store.has_hashes() {
+        if end <= index + 1 || self.store().facts().has_hashes {
             return Ok((None, index + 1));
         }
         let is_plain = |header: &Header| !header.has_vlblocks() && header.typesize() == self.typesize();
@@ -210,7 +210,7 @@ impl SuperChunk {
     /// let mut sc = SuperChunk::new(Options::new(1))?;
     /// sc.append(b"some data")?;
     /// sc.metalayers_mut().add("kind", "text")?;
-    /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1).with_level(9))?;
+    /// let mut frame = Frame::create(MemoryStorage::default(), Options::new(1).with_level(9))?;
     /// sc.copy_to(&mut frame)?;
     /// assert_eq!(frame.metalayers().get("kind"), Some(&b"text"[..]));
     /// # Ok::<(), blosc_oxide::Error>(())
@@ -407,7 +407,7 @@ impl SuperChunk {
     /// What is stored of a chunk, and its data, compared with its hash: what is made of damage gets a hash that calls it
     /// good.
     pub(super) fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
-        self.store.fetch_hashes()?;
+        self.store().fetch_hashes()?;
         let before = self.compare_when_read();
         let stored = self.stored_chunk(index).map(|stored| stored.map(Cow::into_owned));
         let sound = stored.and_then(|stored| Ok((stored, self.decompress(index)?)));
@@ -442,9 +442,9 @@ impl SuperChunk {
     /// Gives up the one size of all chunks. Special chunks must carry their size then.
     fn become_variable(&mut self) -> Result<()> {
         for index in 0..self.nchunks() {
-            if let Slot::Special(special) = self.store.slot(index)? {
+            if let Slot::Special(special) = self.store().slot(index)? {
                 let chunk = self.explicit_special(special, self.chunk_nbytes(index)?)?;
-                let staged = self.store.stage(chunk.into()).map_err(at_chunk(index))?;
+                let staged = self.own()?.stage(chunk.into()).map_err(at_chunk(index))?;
                 self.splice(index..index + 1, vec![staged]).map_err(at_chunk(index))?;
             }
         }
@@ -459,10 +459,10 @@ impl SuperChunk {
         match incoming {
             NewChunk::Special(special) if self.state.chunksize == ChunkSize::Variable => {
                 let chunk = self.explicit_special(special, nbytes)?;
-                self.store.stage(chunk.into())
+                self.own()?.stage(chunk.into())
             }
             NewChunk::Special(special) => Ok(Staged::Special(special)),
-            NewChunk::Bytes(bytes) => self.store.stage(bytes.into()),
+            NewChunk::Bytes(bytes) => self.own()?.stage(bytes.into()),
         }
     }
 
@@ -499,8 +499,8 @@ impl SuperChunk {
         if header.nbytes() == 0 {
             bail!(InvalidArgument, "a chunk without data cannot be one of several");
         }
-        if header.cbytes() < self.store.min_chunk() {
-            let least = self.store.min_chunk();
+        if header.cbytes() < self.store().facts().min_chunk {
+            let least = self.store().facts().min_chunk;
             bail!(InvalidArgument, "a frame takes chunks of {least} bytes or more, this has {}", header.cbytes());
         }
         self.check_kind(header.has_vlblocks(), is_only)?;
@@ -523,7 +523,7 @@ impl SuperChunk {
     fn move_starts(&mut self, chunks: Range<usize>, nbytes: Option<usize>) {
         let (size, all) = (nbytes.map(|nbytes| nbytes as u64), self.state.nbytes);
         let is_known = match self.starts.get_mut() {
-            Some(Ok(starts)) => starts.change(chunks, size, all),
+            Some(Ok(starts)) => Arc::make_mut(starts).change(chunks, size, all),
             _ => false,
         };
         if !is_known {

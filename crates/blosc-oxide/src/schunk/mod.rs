@@ -1,7 +1,8 @@
 //! The super-chunk: any number of chunks that are one sequence of bytes, with metadata.
 //!
-//! A [`SuperChunk`] does the same whether its chunks are in memory, in a file or in a directory: it asks a
-//! [`ChunkStore`] for their bytes, and tells it what to change.
+//! A [`SuperChunk`] does the same whether its chunks are in memory, in a file or in a directory: it asks a store for their
+//! bytes ([`ReadChunks`]), tells it what to change ([`StageChunks`]), and whoever owns it when to publish that
+//! ([`PublishChunks`]).
 
 mod compared;
 mod edit;
@@ -21,7 +22,9 @@ pub use read::ChunkRun;
 pub(crate) use read::Parts;
 use starts::Starts;
 pub(crate) use state::{ChunkSize, State};
-pub(crate) use store::{Begun, ChunkStore, Foreign, MemoryStore, Slot, Source, Staged};
+pub(crate) use store::{
+    Facts, Foreign, MemoryStore, PublishChunks, ReadChunks, Slot, Source, StageChunks, Staged, hash_of_chunk,
+};
 pub(crate) use stream::room_for;
 
 use crate::chunk::{Compressor, Decompressor, FetchBuffer, Options, SplitMode};
@@ -48,9 +51,12 @@ use undo::Undo;
 /// assert_eq!(sc.items(5..6)?, 7_u32.to_le_bytes());
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
+///
+/// By itself it is in memory. A [`Frame`](crate::Frame) lends one to read, and a [`FrameEdit`](crate::FrameEdit) one to
+/// change.
 pub struct SuperChunk {
-    pub(crate) state: State,
-    pub(crate) store: Box<dyn ChunkStore>,
+    state: State,
+    store: Store,
     options: Options,
     limits: Limits,
     /// The rule of bitshuffle where neither a chunk nor its frame tells it.
@@ -63,16 +69,16 @@ pub struct SuperChunk {
     idle: Mutex<Vec<Reader>>,
     /// Where each chunk starts, as far as that can be told; only for chunks of different sizes. Or why it cannot be found
     /// out, so that whoever asks for chunk after chunk does not try every time.
-    starts: OnceLock<Result<Starts>>,
+    starts: OnceLock<Result<Arc<Starts>>>,
     is_changed: bool,
     /// The edit that is under way.
     undo: Option<Undo>,
     /// Whether an edit has failed that could not be taken back.
     is_broken: bool,
-    /// How often others have changed what is here.
-    generation: u64,
     /// The chunks that have been compared with their hashes; `None` if none is to be.
     compared: Option<Compared>,
+    /// What the edit knows it by that it belongs to.
+    token: Option<Arc<()>>,
 }
 
 impl SuperChunk {
@@ -82,13 +88,24 @@ impl SuperChunk {
     /// As [`Compressor::new`].
     pub fn new(options: Options) -> Result<Self> {
         let compressor = Compressor::new(options.clone())?;
-        let mut sc = Self::with_store(State::new(&options), Box::new(MemoryStore::default()), options, Limits::new());
+        let mut sc = Self::in_memory(State::new(&options), options);
         sc.compressor = Some(compressor);
         Ok(sc)
     }
 
+    /// The same where nothing has been checked.
+    fn in_memory(state: State, options: Options) -> Self {
+        Self::with_store(state, Store::Own(Box::new(MemoryStore::default())), options, Limits::new())
+    }
+
+    /// An empty one that stands where another one has been taken from.
+    pub(crate) fn placeholder() -> Self {
+        let options = Options::new(1);
+        Self::in_memory(State::new(&options), options)
+    }
+
     /// One whose chunks are in `store`.
-    pub(crate) fn with_store(state: State, store: Box<dyn ChunkStore>, options: Options, limits: Limits) -> Self {
+    pub(crate) fn with_store(state: State, store: Store, options: Options, limits: Limits) -> Self {
         Self {
             state,
             store,
@@ -102,8 +119,8 @@ impl SuperChunk {
             is_changed: false,
             undo: None,
             is_broken: false,
-            generation: 0,
             compared: None,
+            token: None,
         }
     }
 
@@ -184,13 +201,13 @@ impl SuperChunk {
     /// The size of the chunks as they are stored; special values that need no chunk take nothing.
     #[must_use]
     pub fn cbytes(&self) -> u64 {
-        self.store.cbytes()
+        self.store().cbytes()
     }
 
     /// The number of chunks.
     #[must_use]
     pub fn nchunks(&self) -> usize {
-        self.store.nchunks()
+        self.store().nchunks()
     }
 
     /// The size of the data of every chunk but perhaps the last; `None` if they differ or there is none yet.
@@ -238,11 +255,47 @@ impl SuperChunk {
         self.compared.replace(Compared::default())
     }
 
+    /// From now on no data is given out of a chunk that has not been compared with its checksum, where there is one: a
+    /// damaged one is `ChecksumMismatch` then, and not whatever it decodes to.
+    ///
+    /// A chunk is compared whenever it is read whole. The first read of a part of it, and the first after a change of the
+    /// frame, reads all of it for that; those that follow read only what they need.
+    ///
+    /// # Errors
+    /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks; `Conflict` if
+    /// somebody has committed to where they were since the frame was opened or refreshed: refresh it then.
+    pub fn check_on_read(&mut self) -> Result<()> {
+        self.store().fetch_hashes()?;
+        self.compare_when_read();
+        Ok(())
+    }
+
+    /// Whether chunks are compared with their checksums.
+    pub(crate) fn checks_on_read(&self) -> bool {
+        self.compared.is_some()
+    }
+
+    /// The same, with chunks compared with their checksums; without those nothing is given out.
+    pub(crate) fn checked(&self) -> Result<Self> {
+        let mut checked = self.snapshot()?;
+        checked.compare_when_read();
+        checked.compare_anew();
+        Ok(checked)
+    }
+
+    /// Whether both read the same.
+    pub(crate) fn shares_store(&self, other: &Self) -> bool {
+        match (&self.store, &other.store) {
+            (Store::Shared(one), Store::Shared(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
     /// Compares all chunks once more if they are compared when they are read: they may no longer be what they were. Without
     /// hashes to compare them with, nothing is given out.
     fn compare_anew(&mut self) {
         if self.compared.is_some() {
-            self.compared = Some(Compared::none(self.store.fetch_hashes()));
+            self.compared = Some(Compared::none(self.store().fetch_hashes()));
         }
     }
 
@@ -274,66 +327,109 @@ impl SuperChunk {
         self.is_changed = true;
     }
 
-    /// Publishes all changes so far. In memory there is nothing to do.
-    ///
-    /// # Errors
-    /// `Io` if they cannot be written: the state before is kept then. `Poisoned` if that has happened before. `Conflict` if
-    /// somebody else has changed the frame since the changes here began, and `Locked` if they are changing it: nothing is
-    /// written then.
-    pub fn commit(&mut self) -> Result<()> {
-        let result = self.publish();
-        self.store.release();
-        result
+    /// Makes it known to the edit that it belongs to.
+    pub(crate) fn set_token(&mut self, token: Option<Arc<()>>) {
+        self.token = token;
     }
 
+    pub(crate) fn has_token(&self, token: &Arc<()>) -> bool {
+        self.token.as_ref().is_some_and(|own| Arc::ptr_eq(own, token))
+    }
+
+    /// What is read of the chunks.
+    pub(crate) fn store(&self) -> &dyn ReadChunks {
+        self.store.read()
+    }
+
+    /// What changes the chunks.
+    fn own(&mut self) -> Result<&mut dyn PublishChunks> {
+        self.store.own()
+    }
+
+    /// What it is, apart from its chunks.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Gets the right to change the chunks, which nobody else has until [`release`](Self::release), and takes over what
+    /// others have published.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        let has_changes = self.is_changed;
+        match self.own()?.begin(has_changes)? {
+            Some(state) => self.replace_state(state),
+            None => self.compare_anew(),
+        }
+        Ok(())
+    }
+
+    /// Lets others change the chunks.
+    pub(crate) fn release(&mut self) {
+        if let Ok(store) = self.own() {
+            store.release();
+        }
+    }
+
+    /// Publishes all changes.
     pub(crate) fn publish(&mut self) -> Result<()> {
         // A panic has interrupted it.
         self.take_back();
         if self.is_broken {
-            bail!(Poisoned, "a change has failed and could not be taken back: roll back, or open it again");
+            bail!(Poisoned, "a change has failed and could not be taken back: abort this edit, and begin another one");
         }
         if self.is_changed {
-            self.store.commit(&self.state)?;
+            self.store.own()?.commit(&self.state)?;
             self.is_changed = false;
         }
         Ok(())
     }
 
-    /// Gives up all changes since the last commit, of chunks and of metalayers: it is again what it was then. So an edit
-    /// of many steps that fails half way is neither committed nor kept.
-    ///
-    /// ```
-    /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
-    /// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4))?;
-    /// frame.append(&[1; 4000])?;
-    /// frame.commit()?;
-    /// frame.append(&[2; 4000])?;
-    /// frame.rollback()?;
-    /// assert_eq!(frame.nbytes(), 4000);
-    /// # Ok::<(), blosc_oxide::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `InvalidArgument` in memory, where nothing is kept of what was there before, and if nothing has been committed yet.
-    /// `Poisoned` if a write has failed: nothing more will be committed then. As [`Frame::open`](crate::Frame::open) if
-    /// what was committed cannot be read.
-    pub fn rollback(&mut self) -> Result<()> {
-        self.take_back();
-        let state = self.store.rollback();
-        self.store.release();
-        self.replace_state(state?);
-        (self.is_changed, self.is_broken) = (false, false);
-        Ok(())
+    /// Reclaims unused space. All changes have been published.
+    pub(crate) fn compact(&mut self) -> Result<()> {
+        self.store.own()?.compact(&self.state)
     }
 
-    /// Gets hold of the chunks before they are changed; whether they were not held before.
-    pub(crate) fn begin(&mut self) -> Result<bool> {
-        let begun = self.store.begin(self.is_changed)?;
-        match begun.state {
-            Some(state) => self.replace_state(state),
-            None => self.compare_anew(),
+    /// Removes what has been stored and will never be published.
+    pub(crate) fn abandon(&mut self) {
+        if let Ok(store) = self.own() {
+            store.abandon();
         }
-        Ok(begun.is_new)
+    }
+
+    /// What has been published, to be read by others. Without changes of its own, it is the same as this one.
+    pub(crate) fn snapshot(&self) -> Result<Self> {
+        let store = self.store.snapshot(self.compared.is_some())?;
+        let mut snapshot =
+            Self::with_store(self.state.clone(), Store::Shared(store), self.options.clone(), self.limits);
+        snapshot.untold_bitshuffle = self.untold_bitshuffle;
+        snapshot.compared = self.compared.as_ref().map(|_| Compared::default());
+        if let Some(Ok(starts)) = self.starts.get() {
+            snapshot.starts = OnceLock::from(Ok(Arc::clone(starts)));
+        }
+        Ok(snapshot)
+    }
+
+    /// The same in memory, to be changed; `None` if it is not in memory.
+    pub(crate) fn fork(&self) -> Option<Self> {
+        let store = Box::new(self.store().facts().memory?.clone());
+        let mut fork = Self::with_store(self.state.clone(), Store::Own(store), self.options.clone(), self.limits);
+        fork.untold_bitshuffle = self.untold_bitshuffle;
+        Some(fork)
+    }
+
+    /// How many bytes are unused: replaced chunks, old indexes and trailers.
+    ///
+    /// # Errors
+    /// As reading the headers of all chunks.
+    pub fn dead_bytes(&self) -> Result<u64> {
+        let space = self.store().facts().chunk_space;
+        if space == 0 {
+            return Ok(0);
+        }
+        let mut live = 0;
+        for run in self.chunk_runs() {
+            live += run.header?.map_or(0, |header| header.cbytes() as u64);
+        }
+        Ok(space.saturating_sub(live))
     }
 
     /// There is something to publish, though no chunk has been changed.
@@ -341,16 +437,9 @@ impl SuperChunk {
         self.is_changed = true;
     }
 
-    /// Lets others change the chunks, after an edit that has not changed any: one that has failed, or had nothing to do.
-    pub(crate) fn release_unchanged(&mut self) {
-        if !self.is_changed {
-            self.store.release();
-        }
-    }
-
-    /// How often others have changed what is here: what is known of an older one may no longer be true.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
+    /// Whether it is what has been published, after all calls have ended.
+    pub(crate) fn is_as_published(&self) -> bool {
+        !self.is_changed && !self.is_broken && self.undo.is_none()
     }
 
     /// Whether there are changes that are not published.
@@ -359,23 +448,9 @@ impl SuperChunk {
         self.is_changed
     }
 
-    /// Takes notice of what another process has committed since; whether it has.
-    pub(crate) fn reload(&mut self) -> Result<bool> {
-        if self.is_changed {
-            return Ok(false);
-        }
-        let state = self.store.reload()?;
-        let is_new = state.is_some();
-        if let Some(state) = state {
-            self.replace_state(state);
-        }
-        Ok(is_new)
-    }
-
     /// Becomes what another process has made of it.
     pub(crate) fn replace_state(&mut self, state: State) {
         self.compare_anew();
-        self.generation += 1;
         self.options = state.options(&self.options);
         self.state = state;
         self.state.vlmetalayers.set_bitshuffle(self.bitshuffle_rule());
@@ -417,12 +492,32 @@ struct Reader {
     buffer: FetchBuffer,
 }
 
-impl Drop for SuperChunk {
-    fn drop(&mut self) {
-        // What a panic has interrupted is half done.
-        if !std::thread::panicking() {
-            // There is nobody left to tell; who wants to know calls `commit`.
-            let _ = self.commit();
+/// Where the chunks are.
+pub(crate) enum Store {
+    /// Where others read them, too; nobody changes them.
+    Shared(Arc<dyn ReadChunks>),
+    Own(Box<dyn PublishChunks>),
+}
+
+impl Store {
+    fn read(&self) -> &dyn ReadChunks {
+        match self {
+            Self::Shared(store) => &**store,
+            Self::Own(store) => &**store,
+        }
+    }
+
+    fn own(&mut self) -> Result<&mut dyn PublishChunks> {
+        match self {
+            Self::Own(store) => Ok(&mut **store),
+            Self::Shared(_) => bail!(InvalidArgument, "it is open for reading only: begin an edit"),
+        }
+    }
+
+    fn snapshot(&self, with_hashes: bool) -> Result<Arc<dyn ReadChunks>> {
+        match self {
+            Self::Shared(store) => Ok(Arc::clone(store)),
+            Self::Own(store) => store.snapshot(with_hashes),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::starts::Starts;
 use super::state::ChunkSize;
-use super::store::Slot;
+use super::store::{Slot, compare};
 use super::{Compared, Reader, SuperChunk};
 use crate::chunk::{
     Chunk, Compressor, Decompressor, Header, Special, fetch, fill_chunk, fill_special, modernised, special_chunk,
@@ -11,6 +11,7 @@ use crate::chunk::{
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What is read of a chunk before it is known how long it is. Most small chunks are there then.
 const HEAD_LEN: usize = 4096;
@@ -26,7 +27,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be read; `ChecksumMismatch`
-    /// if it is damaged and [checked when it is read](crate::Frame::verify_when_read).
+    /// if it is damaged and [checked when it is read](crate::OpenOptions::with_check_on_read).
     pub fn chunk(&self, index: usize) -> Result<Vec<u8>> {
         self.check_index(index)?;
         match self.slot(index)? {
@@ -39,12 +40,12 @@ impl SuperChunk {
                 } else {
                     self.explicit_special(special, nbytes)
                 };
-                chunk.map_err(at_chunk(index))
+                chunk.map_err(self.at(index))
             }
             Slot::Stored => {
-                let mut bytes = Vec::new();
-                let read = self.store.read(index, &mut bytes).and_then(|()| self.check_hash(index, &bytes));
-                read.and_then(|()| self.self_contained(bytes)).map_err(at_chunk(index))
+                let read = self.store().read(index).map(Cow::into_owned);
+                let checked = read.and_then(|bytes| self.check_hash(index, &bytes).map(|()| bytes));
+                checked.and_then(|bytes| self.self_contained(bytes)).map_err(self.at(index))
             }
         }
     }
@@ -78,7 +79,7 @@ impl SuperChunk {
     /// As [`chunk`](Self::chunk) and [`Chunk::decompress`].
     pub fn decompress(&self, index: usize) -> Result<Vec<u8>> {
         let nbytes = self.chunk_nbytes(index)?;
-        self.limits.check("the data of a chunk", nbytes).map_err(at_chunk(index))?;
+        self.limits.check("the data of a chunk", nbytes).map_err(self.at(index))?;
         let mut data = vec![0; nbytes];
         self.chunk_part(index, 0, &mut data)?;
         Ok(data)
@@ -109,7 +110,7 @@ impl SuperChunk {
                 }
                 let start = block * header.blocksize();
                 let len = header.blocksize().min(header.nbytes() - start);
-                self.limits.check("a block", len).map_err(at_chunk(index))?;
+                self.limits.check("a block", len).map_err(self.at(index))?;
                 let mut data = vec![0; len];
                 self.chunk_part(index, start, &mut data)?;
                 Ok(data)
@@ -121,8 +122,8 @@ impl SuperChunk {
     /// The lengths of blocks of different lengths are all over the chunk, so that it must be read whole.
     fn block_of_whole(&self, index: usize, block: usize) -> Result<Vec<u8>> {
         let bytes = self.chunk(index)?;
-        let chunk = Chunk::parse(&bytes).map_err(at_chunk(index))?;
-        self.with_reader(|reader| reader.decompressor.block(&chunk, block)).map_err(at_chunk(index))
+        let chunk = Chunk::parse(&bytes).map_err(self.at(index))?;
+        self.with_reader(|reader| reader.decompressor.block(&chunk, block)).map_err(self.at(index))
     }
 
     /// The header of the chunk `index`; `None` if all of its items are known and nothing is stored.
@@ -171,7 +172,7 @@ impl SuperChunk {
     }
 
     fn chunk_run(&self, index: usize) -> ChunkRun {
-        match self.store.run(index).map_err(at_chunk(index)) {
+        match self.store().run(index).map_err(self.at(index)) {
             Ok((Slot::Special(special), end)) => {
                 ChunkRun { chunks: index..end, special: Some(special), header: Ok(None) }
             }
@@ -184,8 +185,7 @@ impl SuperChunk {
         }
     }
 
-    /// Reads the chunk `index`, compares it with its hash if that is wanted and known, and finds out whether it can be
-    /// decoded.
+    /// Reads the chunk `index`, compares it with its hash if that has been fetched, and finds out whether it can be decoded.
     pub(crate) fn examine(&self, index: usize) -> Result<()> {
         self.check_index(index)?;
         let nbytes = self.chunk_nbytes(index)?;
@@ -194,9 +194,11 @@ impl SuperChunk {
         }
         let examined = self.with_reader(|reader| {
             self.load(index, std::slice::from_ref(&(0..nbytes)), reader)?;
-            reader.decompressor.examine(&Chunk::parse(&reader.buffer.bytes)?)
+            let chunk = Chunk::parse(&reader.buffer.bytes)?;
+            compare(self.store(), index, chunk.as_bytes())?;
+            reader.decompressor.examine(&chunk)
         });
-        examined.map(|_| ()).map_err(at_chunk(index))
+        examined.map(|_| ()).map_err(self.at(index))
     }
 
     /// Where the chunk `index` is stored: its position in the file of a contiguous frame, the number of its file in a
@@ -206,7 +208,7 @@ impl SuperChunk {
     /// As [`chunk`](Self::chunk).
     pub fn chunk_position(&self, index: usize) -> Result<Option<u64>> {
         self.check_index(index)?;
-        self.store.position(index)
+        self.store().position(index)
     }
 
     /// How much data the chunk `index` holds.
@@ -246,7 +248,7 @@ impl SuperChunk {
                 let start = index as u64 * size as u64;
                 Ok(start..self.state.nbytes.min(start + size as u64))
             }
-            _ => self.starts()?.range(index).map_err(at_chunk(index)),
+            _ => self.starts()?.range(index).map_err(self.at(index)),
         }
     }
 
@@ -335,7 +337,7 @@ impl SuperChunk {
             fill_special(special, self.typesize(), from, out);
             return Ok(());
         }
-        self.with_reader(|reader| self.stored_part(index, from, out, reader)).map_err(at_chunk(index))
+        self.with_reader(|reader| self.stored_part(index, from, out, reader)).map_err(self.at(index))
     }
 
     pub(super) fn stored_part(&self, index: usize, from: usize, out: &mut [u8], reader: &mut Reader) -> Result<()> {
@@ -352,29 +354,45 @@ impl SuperChunk {
     fn check_hash(&self, index: usize, bytes: &[u8]) -> Result<()> {
         let Some(compared) = &self.compared else { return Ok(()) };
         compared.check()?;
-        self.store.compare(index, bytes)?;
+        compare(self.store(), index, bytes)?;
         compared.mark(index, self.nchunks());
         Ok(())
     }
 
     /// Whether nothing of a stored chunk may be given out before all of it was compared with its hash.
     fn is_to_be_compared(&self, index: usize) -> bool {
-        let is_new = |compared: &Compared| !compared.has(index) && self.store.hash(index).is_some();
+        let is_new = |compared: &Compared| !compared.has(index) && self.store().hash(index).is_some();
         self.compared.as_ref().is_some_and(|compared| compared.check().is_err() || is_new(compared))
+    }
+
+    /// What is wrong with the chunk `index`: if somebody has published something else since, it may be where another one is
+    /// now.
+    pub(super) fn at(&self, index: usize) -> impl Fn(Error) -> Error + '_ {
+        move |error| {
+            let is_damage = matches!(
+                error.kind(),
+                ErrorKind::Corrupt | ErrorKind::Truncated | ErrorKind::Unsupported | ErrorKind::ChecksumMismatch
+            );
+            if is_damage && matches!(self.store().is_current(), Ok(false)) {
+                let moved = "somebody has committed since this state was opened, and may have moved it: refresh it";
+                return error!(Conflict, "chunk {index}: {moved}").with_source(error);
+            }
+            at_chunk(index)(error)
+        }
     }
 
     /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds. If that is
     /// all of it, or the first of it, all of it is compared with its hash.
     fn load(&self, index: usize, wanted: &[Range<usize>], reader: &mut Reader) -> Result<usize> {
         let buffer = &mut reader.buffer;
-        let read = self.store.read_head(index, HEAD_LEN, &mut buffer.bytes)?;
+        let read = self.store().read_head(index, HEAD_LEN, &mut buffer.bytes)?;
         let header = Header::parse(&buffer.bytes[..read])?;
         let expected = self.check_nbytes(index, &header)?;
         self.limits.check("a chunk", header.cbytes())?;
         let is_all = wanted.iter().map(Range::len).sum::<usize>() >= expected || self.is_to_be_compared(index);
         let whole = 0..header.nbytes();
         let wanted = if is_all || header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
-        fetch(buffer, read, wanted, &|position, part| self.store.read_part(index, position, part))?;
+        fetch(buffer, read, wanted, &|position, part| self.store().read_part(index, position, part))?;
         if is_all {
             self.check_hash(index, Chunk::parse(&buffer.bytes)?.as_bytes())?;
         }
@@ -386,8 +404,8 @@ impl SuperChunk {
         self.check_index(index)?;
         match self.slot(index)? {
             Slot::Special(_) => Ok(None),
-            Slot::Stored => match self.store.bytes(index) {
-                Some(bytes) => Ok(Some(Cow::Borrowed(bytes))),
+            Slot::Stored => match self.store().facts().memory {
+                Some(memory) => memory.stored(index).map(|bytes| Some(Cow::Borrowed(bytes))),
                 None => self.chunk(index).map(|bytes| Some(Cow::Owned(bytes))),
             },
         }
@@ -421,8 +439,8 @@ impl SuperChunk {
             return action(&mut Parts::Special { special, typesize: self.typesize() });
         }
         let result = self.with_reader(|reader| {
-            if let Some(bytes) = self.store.bytes(index) {
-                let chunk = Chunk::parse(bytes)?;
+            if let Some(memory) = self.store().facts().memory {
+                let chunk = Chunk::parse(memory.stored(index)?)?;
                 self.check_nbytes(index, chunk.header())?;
                 return action(&mut Parts::Stored { chunk, decompressor: &mut reader.decompressor });
             }
@@ -431,13 +449,13 @@ impl SuperChunk {
             let chunk = Chunk::parse(&buffer.bytes)?;
             action(&mut Parts::Stored { chunk, decompressor })
         });
-        result.map_err(at_chunk(index))
+        result.map_err(self.at(index))
     }
 
     fn stored_header(&self, index: usize) -> Result<Header> {
         let mut head = Vec::with_capacity(HEADER_LEN);
-        let read = self.store.read_head(index, HEADER_LEN, &mut head).map_err(at_chunk(index))?;
-        Header::parse(&head[..read]).map_err(at_chunk(index))
+        let read = self.store().read_head(index, HEADER_LEN, &mut head).map_err(self.at(index))?;
+        Header::parse(&head[..read]).map_err(self.at(index))
     }
 
     /// The chunk that holds the byte `position`, which must be one of the data's.
@@ -468,10 +486,10 @@ impl SuperChunk {
             None => match self.find_starts() {
                 // What was not read this time may be the next.
                 Err(error) if error.kind() == ErrorKind::Io => return Err(error),
-                found => self.starts.get_or_init(|| found),
+                found => self.starts.get_or_init(|| found.map(Arc::new)),
             },
         };
-        known.as_ref().map_err(|error| Error::new(error.kind(), error.to_string()))
+        known.as_deref().map_err(|error| Error::new(error.kind(), error.to_string()))
     }
 
     /// Whether the sizes of chunks make up the size of the data, where each chunk has its own.
@@ -499,7 +517,7 @@ impl SuperChunk {
 
     /// What is stored for the chunk `index`.
     pub(super) fn slot(&self, index: usize) -> Result<Slot> {
-        self.store.slot(index).map_err(at_chunk(index))
+        self.store().slot(index).map_err(self.at(index))
     }
 
     pub(super) fn check_index(&self, index: usize) -> Result<()> {

@@ -21,7 +21,7 @@ impl SuperChunk {
             Cow::Borrowed(_) => chunk,
             Cow::Owned(other) => other,
         };
-        self.store.stage(chunk.into())
+        self.own()?.stage(chunk.into())
     }
 
     /// Gives up chunks that have been staged, because something has failed.
@@ -32,7 +32,7 @@ impl SuperChunk {
 
     /// Gives up chunks that are not part of the sequence.
     pub(super) fn give_up(&mut self, staged: impl IntoIterator<Item = Staged>) -> Result<()> {
-        staged.into_iter().try_for_each(|staged| self.store.unstage(staged))
+        staged.into_iter().try_for_each(|staged| self.own()?.unstage(staged))
     }
 
     /// Puts a staged chunk in place of one of the same size.

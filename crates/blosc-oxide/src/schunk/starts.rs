@@ -7,7 +7,7 @@ use crate::error::{Result, bail};
 use std::ops::Range;
 
 /// Where each chunk starts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Starts {
     /// How much data there is before each chunk, and in all; chunks of unknown size count as empty.
     sums: Vec<u64>,

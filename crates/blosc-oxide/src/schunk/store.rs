@@ -7,6 +7,7 @@ use crate::storage::ReadAt;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What is stored for a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,15 +47,6 @@ pub(crate) enum Source {
     New(Staged),
 }
 
-/// What getting hold of a sequence has brought.
-#[derive(Debug, Default)]
-pub(crate) struct Begun {
-    /// Whether it was not held before.
-    pub(crate) is_new: bool,
-    /// What others have made of it meanwhile.
-    pub(crate) state: Option<State>,
-}
-
 /// What another program has changed, one that knows nothing of hashes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Foreign {
@@ -64,17 +56,30 @@ pub(crate) struct Foreign {
     pub(crate) rest: bool,
 }
 
-/// A sequence of chunks. Changes need not last before [`commit`](Self::commit).
-pub(crate) trait ChunkStore: Send + Sync {
+/// What is known of a sequence of chunks besides the chunks.
+pub(crate) struct Facts<'a> {
+    /// The header of the container as it was committed last; empty if there is none.
+    pub(crate) header: &'a [u8],
+    /// The storage that all chunks are read from, if it is a single one, and where the frame starts in it.
+    pub(crate) source: Option<(&'a dyn ReadAt, u64)>,
+    /// What another program has changed since the hashes were written.
+    pub(crate) foreign: Foreign,
+    /// Whether hashes of the chunks are kept.
+    pub(crate) has_hashes: bool,
+    /// The least bytes that a chunk must have.
+    pub(crate) min_chunk: usize,
+    /// How many bytes there are for chunks, unused ones included; 0 where none can be unused.
+    pub(crate) chunk_space: u64,
+    /// The chunks, if they are in memory: then it does not matter when they are stored.
+    pub(crate) memory: Option<&'a MemoryStore>,
+}
+
+/// A sequence of chunks to read.
+pub(crate) trait ReadChunks: Send + Sync {
     fn nchunks(&self) -> usize;
 
     /// The bytes that the chunks take.
     fn cbytes(&self) -> u64;
-
-    /// The least bytes that a chunk must have.
-    fn min_chunk(&self) -> usize {
-        0
-    }
 
     /// What is stored for the chunk `index`, which must be less than `nchunks`.
     fn slot(&self, index: usize) -> Result<Slot>;
@@ -92,72 +97,17 @@ pub(crate) trait ChunkStore: Send + Sync {
     /// Fills `out` with the bytes of a stored chunk from `position` on.
     fn read_part(&self, index: usize, position: usize, out: &mut [u8]) -> Result<()>;
 
-    /// The bytes of a stored chunk, where they are in memory.
-    fn bytes(&self, _index: usize) -> Option<&[u8]> {
-        None
-    }
+    /// All bytes of a stored chunk; borrowed where they are in memory.
+    fn read(&self, index: usize) -> Result<Cow<'_, [u8]>>;
 
-    /// Puts all bytes of a stored chunk into `out`.
-    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()>;
-
-    /// Puts chunks of a special value, for which nothing is stored, in front of the one at `index`, or at the end. If it
-    /// fails, nothing has changed.
-    fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
-        self.splice(index..index, &vec![Staged::Special(special); count]).map(|_| ())
-    }
-
-    /// Whether chunks stay in memory, so that it does not matter when they are stored.
-    fn is_in_memory(&self) -> bool {
-        false
-    }
-
-    /// Stores a chunk without making it one of the sequence.
-    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged>;
-
-    /// Puts chunks in place of those at `range`, and returns the ones that were there. Those can be put back; they take
-    /// space until they are [unstaged](Self::unstage). If it fails, nothing has changed.
-    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>>;
-
-    /// Gives up a chunk that is not one of the sequence, and its space as far as nobody else may be reading it.
-    fn unstage(&mut self, _staged: Staged) -> Result<()> {
-        Ok(())
-    }
-
-    /// Gets hold of the sequence before it is changed: nobody else changes it until [`release`](Self::release).
-    /// `has_changes` tells whether something has been changed already without holding it.
-    fn begin(&mut self, _has_changes: bool) -> Result<Begun> {
-        Ok(Begun::default())
-    }
-
-    /// Makes sure that nobody changes the sequence until [`release`](Self::release); the new state, if others have.
-    fn share(&mut self, _has_changes: bool) -> Result<Option<State>> {
+    /// Where the chunk `index` is stored: its position in the storage, or the number of its file.
+    fn position(&self, _index: usize) -> Result<Option<u64>> {
         Ok(None)
-    }
-
-    /// Lets others change the sequence.
-    fn release(&mut self) {}
-
-    /// Whether the three methods above do anything.
-    fn is_locking(&self) -> bool {
-        false
-    }
-
-    /// Publishes all changes.
-    fn commit(&mut self, state: &State) -> Result<()>;
-
-    /// Gives up all changes since the last commit; the state that was published then.
-    fn rollback(&mut self) -> Result<State> {
-        bail!(InvalidArgument, "in memory nothing is kept of what was there before a change");
-    }
-
-    /// Reclaims unused space. All changes have been published.
-    fn compact(&mut self, _state: &State) -> Result<()> {
-        Ok(())
     }
 
     /// Reads the hashes of the chunks, where some are kept and have not been read. `Conflict` if they are gone, because
     /// others have published something else since.
-    fn fetch_hashes(&mut self) -> Result<()> {
+    fn fetch_hashes(&self) -> Result<()> {
         Ok(())
     }
 
@@ -166,49 +116,81 @@ pub(crate) trait ChunkStore: Send + Sync {
         None
     }
 
-    /// Compares the bytes of a stored chunk with its hash, where one is kept and has been fetched.
-    fn compare(&self, _index: usize, _bytes: &[u8]) -> Result<()> {
+    /// Whether this is still what is published.
+    fn is_current(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn facts(&self) -> Facts<'_>;
+}
+
+/// A sequence of chunks to change. Nothing of it is published.
+pub(crate) trait StageChunks: ReadChunks {
+    /// Stores a chunk without making it one of the sequence.
+    fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged>;
+
+    /// Puts chunks in place of those at `range`, and returns the ones that were there. Those can be put back; they take
+    /// space until they are [unstaged](Self::unstage). If it fails, nothing has changed.
+    fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>>;
+
+    /// Puts chunks of a special value, for which nothing is stored, in front of the one at `index`, or at the end. If it
+    /// fails, nothing has changed.
+    fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
+        self.splice(index..index, &vec![Staged::Special(special); count]).map(|_| ())
+    }
+
+    /// Gives up a chunk that is not one of the sequence, and its space as far as nobody else may be reading it.
+    fn unstage(&mut self, _staged: Staged) -> Result<()> {
         Ok(())
-    }
-
-    /// What another program has changed since the hashes were written.
-    fn foreign(&self) -> Foreign {
-        Foreign::default()
-    }
-
-    /// How many bytes are stored that no longer count.
-    fn dead_bytes(&self) -> Result<u64> {
-        Ok(0)
-    }
-
-    /// Whether hashes of the chunks are kept.
-    fn has_hashes(&self) -> bool {
-        false
-    }
-
-    /// Where the chunk `index` is stored: its position in the storage, or the number of its file.
-    fn position(&self, _index: usize) -> Result<Option<u64>> {
-        Ok(None)
-    }
-
-    /// The header of the container as it was committed last, if there is one.
-    fn header(&self) -> &[u8] {
-        &[]
-    }
-
-    /// Takes notice of what others have published since; the new state, if they have.
-    fn reload(&mut self) -> Result<Option<State>> {
-        Ok(None)
-    }
-
-    /// The storage that all chunks are read from, if it is a single one, and where the frame starts in it.
-    fn source(&self) -> Option<(&dyn ReadAt, u64)> {
-        None
     }
 }
 
+/// A sequence of chunks whose changes are published together.
+pub(crate) trait PublishChunks: StageChunks {
+    /// Gets the right to change the sequence, which nobody else has until [`release`](Self::release), if it is not there
+    /// already; the new state, if others have published one since. `Locked` if somebody has the right, `Conflict` if others
+    /// have published something and there are changes here, `Poisoned` if a write has failed.
+    fn begin(&mut self, _has_changes: bool) -> Result<Option<State>> {
+        Ok(None)
+    }
+
+    /// Lets others change the sequence.
+    fn release(&mut self) {}
+
+    /// Publishes all changes.
+    fn commit(&mut self, _state: &State) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reclaims unused space. All changes have been published.
+    fn compact(&mut self, _state: &State) -> Result<()> {
+        Ok(())
+    }
+
+    /// Removes what has been stored and is not published, as far as that can be done: nobody will publish it.
+    fn abandon(&mut self) {}
+
+    /// What has been published, to be read by others while this goes on; `with_hashes` if all hashes are to be there.
+    fn snapshot(&self, with_hashes: bool) -> Result<Arc<dyn ReadChunks>>;
+}
+
+/// Compares the bytes of a stored chunk with its hash, where one is kept and has been fetched.
+pub(crate) fn compare(store: &dyn ReadChunks, index: usize, bytes: &[u8]) -> Result<()> {
+    let Some(expected) = store.hash(index) else { return Ok(()) };
+    let found = hash_of_chunk(bytes);
+    if found != expected {
+        bail!(ChecksumMismatch, "its hash is {found:016x}, not {expected:016x}");
+    }
+    Ok(())
+}
+
+/// The hash of a chunk; never 0, which stands for one that is not known.
+pub(crate) fn hash_of_chunk(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes).max(1)
+}
+
 /// Chunks in memory.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct MemoryStore {
     chunks: Vec<Staged>,
     cbytes: u64,
@@ -220,7 +202,8 @@ fn cbytes_of(chunk: &Staged) -> u64 {
 }
 
 impl MemoryStore {
-    fn stored(&self, index: usize) -> Result<&[u8]> {
+    /// The bytes of a stored chunk.
+    pub(crate) fn stored(&self, index: usize) -> Result<&[u8]> {
         match &self.chunks[index] {
             Staged::Memory(bytes) => Ok(bytes),
             other => bail!(InvalidArgument, "chunk {index} is not stored, it is {other:?}"),
@@ -228,7 +211,7 @@ impl MemoryStore {
     }
 }
 
-impl ChunkStore for MemoryStore {
+impl ReadChunks for MemoryStore {
     fn nchunks(&self) -> usize {
         self.chunks.len()
     }
@@ -263,23 +246,24 @@ impl ChunkStore for MemoryStore {
         Ok(())
     }
 
-    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
-        out.clear();
-        out.extend_from_slice(self.stored(index)?);
-        Ok(())
+    fn read(&self, index: usize) -> Result<Cow<'_, [u8]>> {
+        self.stored(index).map(Cow::Borrowed)
     }
 
-    fn bytes(&self, index: usize) -> Option<&[u8]> {
-        match self.chunks.get(index)? {
-            Staged::Memory(bytes) => Some(bytes),
-            _ => None,
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            header: &[],
+            source: None,
+            foreign: Foreign::default(),
+            has_hashes: false,
+            min_chunk: 0,
+            chunk_space: 0,
+            memory: Some(self),
         }
     }
+}
 
-    fn is_in_memory(&self) -> bool {
-        true
-    }
-
+impl StageChunks for MemoryStore {
     fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
         Ok(Staged::Memory(Arc::new(chunk.into_owned())))
     }
@@ -293,9 +277,11 @@ impl ChunkStore for MemoryStore {
         self.cbytes -= taken.iter().map(cbytes_of).sum::<u64>();
         Ok(taken)
     }
+}
 
-    fn commit(&mut self, _state: &State) -> Result<()> {
-        Ok(())
+impl PublishChunks for MemoryStore {
+    fn snapshot(&self, _with_hashes: bool) -> Result<Arc<dyn ReadChunks>> {
+        Ok(Arc::new(self.clone()))
     }
 }
 
@@ -309,6 +295,6 @@ mod tests {
         let chunk = store.stage(Cow::Borrowed(b"chunk")).unwrap();
         assert!(store.splice(0..0, &[chunk]).unwrap().is_empty());
         assert!(store.splice(0..1, &[Staged::At { entry: 5, hash: 7 }]).is_err());
-        assert_eq!((store.nchunks(), store.bytes(0), store.cbytes()), (1, Some(&b"chunk"[..]), 5));
+        assert_eq!((store.nchunks(), store.read(0).unwrap(), store.cbytes()), (1, Cow::Borrowed(&b"chunk"[..]), 5));
     }
 }

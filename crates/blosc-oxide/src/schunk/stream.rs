@@ -148,7 +148,7 @@ impl SuperChunk {
                 fill_special(special, self.typesize(), from, out);
                 Ok(())
             }
-            Slot::Stored => self.stored_part(index, from, out, reader).map_err(super::read::at_chunk(index)),
+            Slot::Stored => self.stored_part(index, from, out, reader).map_err(self.at(index)),
         }
     }
 

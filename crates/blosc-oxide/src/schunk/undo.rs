@@ -57,40 +57,37 @@ pub(super) struct Undo {
 }
 
 impl SuperChunk {
-    /// Runs an action that changes chunks, while nobody else does. If it fails, nothing has changed. Edits are not nested.
+    /// Runs an action that changes chunks. If it fails, nothing has changed. Edits are not nested.
     pub(super) fn edit<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let is_new = self.begin_edit()?;
+        self.begin_edit()?;
         let result = action(self);
-        self.end_edit(is_new, result)
+        self.end_edit(result)
     }
 
     /// The same for an action that changes metalayers, too.
     pub(super) fn edit_metadata<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let is_new = self.begin_edit()?;
+        self.begin_edit()?;
         let (fixed, variable) = (self.state.metalayers.clone(), self.state.vlmetalayers.clone());
         let result = action(self);
         if result.is_err() {
             (self.state.metalayers, self.state.vlmetalayers) = (fixed, variable);
         }
-        self.end_edit(is_new, result)
+        self.end_edit(result)
     }
 
-    /// Begins an edit; whether the chunks were not held before.
-    pub(crate) fn begin_edit(&mut self) -> Result<bool> {
+    /// Begins an edit, if anything can be changed.
+    pub(crate) fn begin_edit(&mut self) -> Result<()> {
         self.take_back();
-        let is_new = self.begin()?;
+        self.begin()?;
         let was_changed = self.is_changed;
         self.undo = Some(Undo { steps: Vec::new(), sizes: Sizes::of(&self.state), was_changed });
-        Ok(is_new)
+        Ok(())
     }
 
     /// Ends an edit: what it has done is kept, or taken back if it has failed.
-    pub(crate) fn end_edit<T>(&mut self, is_new: bool, result: Result<T>) -> Result<T> {
+    pub(crate) fn end_edit<T>(&mut self, result: Result<T>) -> Result<T> {
         let result = result.and_then(|value| self.keep().map(|()| value));
         self.take_back();
-        if is_new {
-            self.release_unchanged();
-        }
         result
     }
 
@@ -107,12 +104,12 @@ impl SuperChunk {
             // Rows of special chunks can be as long as an index allows: they are taken away little by little.
             while put > MAX_TAKEN_BACK && is_old.is_empty() {
                 put -= MAX_TAKEN_BACK;
-                match self.store.splice(at + put..at + put + MAX_TAKEN_BACK, &[]) {
+                match self.splice_store(at + put..at + put + MAX_TAKEN_BACK, &[]) {
                     Ok(failed) => self.unstage(failed),
                     Err(_) => self.is_broken = true,
                 }
             }
-            match self.store.splice(at..at + put, &taken) {
+            match self.splice_store(at..at + put, &taken) {
                 Ok(failed) => self.unstage(without(failed, &is_old)),
                 // What is there now is neither the old nor the new sequence.
                 Err(_) => self.is_broken = true,
@@ -128,10 +125,14 @@ impl SuperChunk {
         self.starts = OnceLock::new();
     }
 
+    fn splice_store(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>> {
+        self.own()?.splice(range, chunks)
+    }
+
     /// Puts chunks in place of those at `range`. If that fails, they are given up.
     pub(super) fn splice(&mut self, range: Range<usize>, chunks: Vec<Staged>) -> Result<()> {
         let at = range.start;
-        match self.store.splice(range, &chunks) {
+        match self.splice_store(range, &chunks) {
             Ok(taken) => {
                 let (is_reused, is_old) = (Vec::new(), Vec::new());
                 self.done(Step { at, put: chunks.len(), taken, is_reused, is_old })
@@ -145,13 +146,13 @@ impl SuperChunk {
 
     /// Puts chunks of a special value in front of the one at `at`, or at the end.
     pub(super) fn insert_specials(&mut self, at: usize, special: Special, count: usize) -> Result<()> {
-        self.store.insert_specials(at, special, count)?;
+        self.own()?.insert_specials(at, special, count)?;
         self.done(Step { at, put: count, taken: Vec::new(), is_reused: Vec::new(), is_old: Vec::new() })
     }
 
     /// Makes `sources` what comes after the first `kept` chunks. No old chunk may come twice.
     pub(super) fn splice_sources(&mut self, kept: usize, sources: Vec<Source>) -> Result<()> {
-        let taken = self.store.splice(kept..self.nchunks(), &[])?;
+        let taken = self.splice_store(kept..self.nchunks(), &[])?;
         let mut is_reused = vec![false; taken.len()];
         let is_old: Vec<bool> = sources.iter().map(|source| matches!(source, Source::Old(_))).collect();
         let chunks: Vec<Staged> = sources
@@ -164,9 +165,9 @@ impl SuperChunk {
                 Source::New(staged) => staged,
             })
             .collect();
-        if let Err(error) = self.store.splice(kept..kept, &chunks) {
+        if let Err(error) = self.splice_store(kept..kept, &chunks) {
             // Nothing is there now where the old ones were.
-            self.is_broken |= self.store.splice(kept..kept, &taken).is_err();
+            self.is_broken |= self.splice_store(kept..kept, &taken).is_err();
             self.unstage(without(chunks, &is_old));
             return Err(error);
         }

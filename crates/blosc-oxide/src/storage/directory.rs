@@ -28,13 +28,13 @@ pub trait Directory: Send + Sync {
     ///
     /// # Errors
     /// What the operating system reports.
-    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>>;
+    fn create(&self, name: &str) -> io::Result<Box<dyn Storage>>;
 
     /// Makes an empty one where there is none.
     ///
     /// # Errors
     /// `AlreadyExists` if there is one, or anything else that has the name; else what the operating system reports.
-    fn create_new(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+    fn create_new(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         match self.open(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.create(name),
             Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
@@ -64,7 +64,7 @@ pub trait Directory: Send + Sync {
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
-    fn keep_permissions_of(&mut self, _name: &str) -> io::Result<()> {
+    fn keep_permissions_of(&self, _name: &str) -> io::Result<()> {
         Ok(())
     }
 
@@ -72,19 +72,19 @@ pub trait Directory: Send + Sync {
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
-    fn remove(&mut self, name: &str) -> io::Result<()>;
+    fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Gives one another name, in place of one that may have it, in one step.
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
-    fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Lets two that are there change names, in one step.
     ///
     /// # Errors
     /// `Unsupported` where this cannot be done; `NotFound` if one is not there; else what the operating system reports.
-    fn exchange(&mut self, _one: &str, _other: &str) -> io::Result<()> {
+    fn exchange(&self, _one: &str, _other: &str) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -98,7 +98,7 @@ pub trait Directory: Send + Sync {
     ///
     /// # Errors
     /// What the operating system reports.
-    fn sync(&mut self) -> io::Result<()>;
+    fn sync(&self) -> io::Result<()>;
 }
 
 /// A directory of files.
@@ -134,11 +134,11 @@ impl Directory for FileDirectory {
         Ok(Box::new(FileStorage::from(self.0.open_writable(name)?)))
     }
 
-    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         Ok(Box::new(FileStorage::from(self.0.create(name)?)))
     }
 
-    fn create_new(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+    fn create_new(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         Ok(Box::new(FileStorage::from(self.0.create_new(name)?)))
     }
 
@@ -150,19 +150,19 @@ impl Directory for FileDirectory {
         Ok(Box::new(self.0.reader()?))
     }
 
-    fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
+    fn keep_permissions_of(&self, name: &str) -> io::Result<()> {
         self.0.keep_permissions_of(name)
     }
 
-    fn remove(&mut self, name: &str) -> io::Result<()> {
+    fn remove(&self, name: &str) -> io::Result<()> {
         self.0.remove(name)
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.0.rename(from, to)
     }
 
-    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+    fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
         self.0.exchange(one, other)
     }
 
@@ -170,7 +170,7 @@ impl Directory for FileDirectory {
         self.0.names()
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.0.sync()
     }
 }
@@ -190,7 +190,7 @@ pub struct MemoryDirectory {
 
 #[derive(Debug, Clone, Default)]
 struct SharedMemory {
-    bytes: Arc<Mutex<MemoryStorage>>,
+    bytes: MemoryStorage,
     is_owned: Arc<AtomicBool>,
 }
 
@@ -243,7 +243,7 @@ impl Directory for MemoryDirectory {
         Ok(Box::new(self.find(name)?))
     }
 
-    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         let file = SharedMemory::default();
         self.with_files(|files| files.insert(name.to_owned(), file.clone()));
         Ok(Box::new(file))
@@ -259,12 +259,12 @@ impl Directory for MemoryDirectory {
         Ok(Box::new(MemoryReader(Arc::clone(&self.readers))))
     }
 
-    fn remove(&mut self, name: &str) -> io::Result<()> {
+    fn remove(&self, name: &str) -> io::Result<()> {
         let removed = self.with_files(|files| files.remove(name));
         removed.map(|_| ()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.with_files(|files| {
             let file = files.remove(from).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             files.insert(to.to_owned(), file);
@@ -272,7 +272,7 @@ impl Directory for MemoryDirectory {
         })
     }
 
-    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+    fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
         let (first, second) = (self.find(one)?, self.find(other)?);
         self.with_files(|files| files.extend([(one.to_owned(), second), (other.to_owned(), first)]));
         Ok(())
@@ -282,14 +282,14 @@ impl Directory for MemoryDirectory {
         Ok(self.with_files(|files| files.keys().cloned().collect()))
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
 impl SharedMemory {
-    fn with<T>(&self, action: impl FnOnce(&mut MemoryStorage) -> T) -> T {
-        action(&mut self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, action: impl FnOnce(&MemoryStorage) -> T) -> T {
+        action(&self.bytes)
     }
 }
 
@@ -304,15 +304,15 @@ impl ReadAt for SharedMemory {
 }
 
 impl Storage for SharedMemory {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.with(|memory| memory.write_at(position, bytes))
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.with(|memory| memory.set_len(len))
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 }

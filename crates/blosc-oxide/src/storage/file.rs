@@ -97,22 +97,22 @@ impl ReadAt for FileStorage {
 
 impl Storage for FileStorage {
     #[cfg(unix)]
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, position)
     }
 
     #[cfg(not(unix))]
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         use std::io::{Seek, SeekFrom, Write};
         self.file.seek(SeekFrom::Start(position))?;
         self.file.write_all(bytes)
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.file.set_len(len)
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 

@@ -2,28 +2,40 @@
 
 use super::{ReadAt, Storage, unexpected_end};
 use std::io;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Storage in memory.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MemoryStorage(Vec<u8>);
+/// Storage in memory. Clones share the bytes.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStorage(Arc<RwLock<Vec<u8>>>);
 
 impl MemoryStorage {
     /// Storage that holds `bytes`.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+        Self(Arc::new(RwLock::new(bytes)))
     }
 
-    /// The bytes it holds.
+    /// The bytes it holds; a copy of them if there are clones.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
-        self.0
+        match Arc::try_unwrap(self.0) {
+            Ok(bytes) => bytes.into_inner().unwrap_or_else(PoisonError::into_inner),
+            Err(shared) => Self(shared).to_bytes(),
+        }
     }
 
-    /// The bytes it holds.
+    /// A copy of the bytes it holds.
     #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.bytes().clone()
+    }
+
+    fn bytes(&self) -> RwLockReadGuard<'_, Vec<u8>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn bytes_mut(&self) -> RwLockWriteGuard<'_, Vec<u8>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -47,36 +59,37 @@ impl ReadAt for [u8] {
 
 impl ReadAt for MemoryStorage {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.len() as u64)
+        Ok(self.bytes().len() as u64)
     }
 
     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.0.read_at(position, buffer)
+        self.bytes().as_slice().read_at(position, buffer)
     }
 }
 
 impl Storage for MemoryStorage {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         let start = usize::try_from(position).map_err(|_| io::Error::from(io::ErrorKind::StorageFull))?;
         let end = start.checked_add(bytes.len()).ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?;
-        if start == self.0.len() {
-            self.0.extend_from_slice(bytes);
+        let mut stored = self.bytes_mut();
+        if start == stored.len() {
+            stored.extend_from_slice(bytes);
             return Ok(());
         }
-        if self.0.len() < end {
-            self.0.resize(end, 0);
+        if stored.len() < end {
+            stored.resize(end, 0);
         }
-        self.0[start..end].copy_from_slice(bytes);
+        stored[start..end].copy_from_slice(bytes);
         Ok(())
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::StorageFull))?;
-        self.0.resize(len, 0);
+        self.bytes_mut().resize(len, 0);
         Ok(())
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -87,12 +100,12 @@ mod tests {
 
     #[test]
     fn writes_beyond_the_end_leave_zeros_between() {
-        let mut storage = MemoryStorage::new(vec![1, 2]);
+        let storage = MemoryStorage::new(vec![1, 2]);
         storage.write_at(4, &[5, 6]).unwrap();
-        assert_eq!(storage.as_bytes(), [1, 2, 0, 0, 5, 6]);
+        assert_eq!(storage.to_bytes(), [1, 2, 0, 0, 5, 6]);
         storage.write_at(1, &[9, 9]).unwrap();
         storage.set_len(3).unwrap();
-        assert_eq!(storage.as_bytes(), [1, 9, 9]);
+        assert_eq!(storage.to_bytes(), [1, 9, 9]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod directory;
 mod durability;
 mod file;
+mod location;
 mod memory;
 mod plain;
 mod rights;
@@ -13,12 +14,14 @@ mod rights;
 pub use directory::{Directory, FileDirectory, MemoryDirectory};
 pub use durability::Durability;
 pub use file::FileStorage;
+pub use location::Location;
 pub use memory::MemoryStorage;
 pub(crate) use plain::open_sidecar;
-pub use rights::{DirectoryReader, WriteRight};
+pub use rights::{DirectoryReader, SharedLock, WriteRight};
 
 use crate::error::{Result, error};
 use std::io;
+use std::sync::Arc;
 
 /// Bytes that can be read at any position, from many threads at once.
 pub trait ReadAt: Send + Sync {
@@ -43,7 +46,7 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// Bytes that can be written as well.
+/// Bytes that can be written as well, through a shared reference: those who read and the one who writes share a storage.
 ///
 /// A crash may lose any write that was not followed by a [`sync`](Self::sync), or keep a part of it.
 pub trait Storage: ReadAt {
@@ -51,19 +54,19 @@ pub trait Storage: ReadAt {
     ///
     /// # Errors
     /// What the operating system reports. Some of the bytes may have been written then.
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()>;
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Cuts the bytes to `len`, or adds zeros up to it.
     ///
     /// # Errors
     /// What the operating system reports.
-    fn set_len(&mut self, len: u64) -> io::Result<()>;
+    fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Makes everything written so far survive a loss of power.
     ///
     /// # Errors
     /// What the operating system reports.
-    fn sync(&mut self) -> io::Result<()>;
+    fn sync(&self) -> io::Result<()>;
 
     /// Gets the right to change the bytes, which nobody else has before it is dropped; `None` if somebody has it. Where
     /// nothing can be locked, everybody gets it.
@@ -75,71 +78,42 @@ pub trait Storage: ReadAt {
     }
 }
 
-impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
-    fn len(&self) -> io::Result<u64> {
-        (**self).len()
-    }
+/// What a pointer leads to is asked.
+macro_rules! forward {
+    ($pointer:ty) => {
+        impl<T: ReadAt + ?Sized> ReadAt for $pointer {
+            fn len(&self) -> io::Result<u64> {
+                (**self).len()
+            }
 
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        (**self).read_at(position, buffer)
-    }
+            fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+                (**self).read_at(position, buffer)
+            }
+        }
+
+        impl<T: Storage + ?Sized> Storage for $pointer {
+            fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+                (**self).write_at(position, bytes)
+            }
+
+            fn set_len(&self, len: u64) -> io::Result<()> {
+                (**self).set_len(len)
+            }
+
+            fn sync(&self) -> io::Result<()> {
+                (**self).sync()
+            }
+
+            fn own(&self) -> io::Result<Option<WriteRight>> {
+                (**self).own()
+            }
+        }
+    };
 }
 
-impl<T: ReadAt + ?Sized> ReadAt for &T {
-    fn len(&self) -> io::Result<u64> {
-        (**self).len()
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        (**self).read_at(position, buffer)
-    }
-}
-
-impl<T: Storage + ?Sized> ReadAt for &mut T {
-    fn len(&self) -> io::Result<u64> {
-        (**self).len()
-    }
-
-    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        (**self).read_at(position, buffer)
-    }
-}
-
-impl<T: Storage + ?Sized> Storage for &mut T {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
-        (**self).write_at(position, bytes)
-    }
-
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
-        (**self).set_len(len)
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        (**self).sync()
-    }
-
-    fn own(&self) -> io::Result<Option<WriteRight>> {
-        (**self).own()
-    }
-}
-
-impl<T: Storage + ?Sized> Storage for Box<T> {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
-        (**self).write_at(position, bytes)
-    }
-
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
-        (**self).set_len(len)
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        (**self).sync()
-    }
-
-    fn own(&self) -> io::Result<Option<WriteRight>> {
-        (**self).own()
-    }
-}
+forward!(&T);
+forward!(Box<T>);
+forward!(Arc<T>);
 
 /// Fills `buffer` from `position` on; an early end is `Truncated`, and the message names `what`.
 pub(crate) fn read_exact(from: &dyn ReadAt, position: u64, buffer: &mut [u8], what: &str) -> Result<()> {

@@ -37,7 +37,7 @@ mod unix {
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
     use std::path::PathBuf;
-    use std::sync::{Arc, OnceLock};
+    use std::sync::{Arc, Mutex, OnceLock, PoisonError};
     use std::time::Duration;
 
     /// No link is followed, and opening a pipe does not wait for its other end.
@@ -148,7 +148,7 @@ mod unix {
         path: PathBuf,
         handle: Arc<OnceLock<OwnedFd>>,
         /// The permissions of new files; `None` for those that the process gives.
-        mode: Option<Mode>,
+        mode: Arc<Mutex<Option<Mode>>>,
     }
 
     /// A shared lock of a directory.
@@ -167,7 +167,7 @@ mod unix {
 
     impl PlainDirectory {
         pub(in super::super) fn new(path: &Path) -> Self {
-            Self { path: path.to_owned(), handle: Arc::default(), mode: None }
+            Self { path: path.to_owned(), handle: Arc::default(), mode: Arc::default() }
         }
 
         fn handle(&self) -> io::Result<BorrowedFd<'_>> {
@@ -177,6 +177,10 @@ mod unix {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let opened = openat(CWD, &self.path, flags, Mode::empty())?;
             Ok(self.handle.get_or_init(|| opened).as_fd())
+        }
+
+        fn mode(&self) -> Option<Mode> {
+            *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
         pub(in super::super) fn open(&self, name: &str) -> io::Result<File> {
@@ -191,7 +195,7 @@ mod unix {
         pub(in super::super) fn create(&self, name: &str) -> io::Result<File> {
             let directory = self.handle()?;
             match unlinkat(directory, checked(name)?, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => create_plain(directory, name, self.mode),
+                Ok(()) | Err(Errno::NOENT) => create_plain(directory, name, self.mode()),
                 Err(Errno::ISDIR | Errno::PERM) => Err(refused("a directory")),
                 Err(error) => Err(error.into()),
             }
@@ -199,7 +203,7 @@ mod unix {
 
         /// Makes a file that must not be there yet, not even as a link.
         pub(in super::super) fn create_new(&self, name: &str) -> io::Result<File> {
-            create_plain(self.handle()?, checked(name)?, self.mode)
+            create_plain(self.handle()?, checked(name)?, self.mode())
         }
 
         /// The right to write to the file that has this name now; `None` if somebody has it.
@@ -232,9 +236,9 @@ mod unix {
             Ok(PlainReader(handle))
         }
 
-        pub(in super::super) fn keep_permissions_of(&mut self, name: &str) -> io::Result<()> {
+        pub(in super::super) fn keep_permissions_of(&self, name: &str) -> io::Result<()> {
             let stat = statat(self.handle()?, checked(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
-            self.mode = Some(permissions(&stat));
+            *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Some(permissions(&stat));
             Ok(())
         }
 
@@ -382,7 +386,7 @@ mod portable {
         }
 
         #[expect(clippy::unused_self, reason = "permissions are those of the directory here")]
-        pub(in super::super) fn keep_permissions_of(&mut self, _name: &str) -> io::Result<()> {
+        pub(in super::super) fn keep_permissions_of(&self, _name: &str) -> io::Result<()> {
             Ok(())
         }
 

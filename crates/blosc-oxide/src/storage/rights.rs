@@ -25,6 +25,25 @@ impl fmt::Debug for WriteRight {
     }
 }
 
+/// A lock that keeps others from changing something, who lock it too. It is given back when it is dropped.
+pub struct SharedLock {
+    _guard: Box<dyn Send + Sync>,
+}
+
+impl SharedLock {
+    /// The lock that `guard` stands for, and gives back when it is dropped.
+    #[must_use]
+    pub fn new(guard: impl Send + Sync + 'static) -> Self {
+        Self { _guard: Box::new(guard) }
+    }
+}
+
+impl fmt::Debug for SharedLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedLock").finish_non_exhaustive()
+    }
+}
+
 /// Somebody who reads a directory: as long as it lives, nothing that a committed state needs is removed, unless by
 /// `compact`.
 pub trait DirectoryReader: Send + Sync {

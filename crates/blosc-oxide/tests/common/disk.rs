@@ -1,11 +1,13 @@
 //! The simulated disk as the storage of a frame.
 
 use blosc_oxide::{
-    Frame, FrameLayout, FrameOptions, Location, Options, Result, Threads,
+    ArrayEdit, Frame, FrameEdit, FrameLayout, FrameOptions, Location, NdArray, Options, Result, Threads,
     repair::Repair,
     storage::{Directory, DirectoryReader, Durability, ReadAt, Storage},
 };
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::storage::{Disk, DiskFile, Image};
 
 /// The name of the file that a contiguous frame is in.
@@ -26,29 +28,41 @@ impl ReadAt for OnDisk {
 }
 
 impl Storage for OnDisk {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_at(position, bytes)
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.0.set_len(len)
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.0.sync()
     }
 }
 
-/// The tests of a simulated disk have no other readers.
-struct OnlyReader;
+/// The readers that come from one opening see each other; there are no others.
+struct Reader(Arc<AtomicUsize>);
 
-impl DirectoryReader for OnlyReader {
+impl DirectoryReader for Reader {
     fn is_only(&self) -> bool {
-        true
+        self.0.load(Ordering::Relaxed) == 1
     }
 }
 
-struct DirectoryOnDisk(Disk);
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+struct DirectoryOnDisk(Disk, Arc<AtomicUsize>);
+
+impl DirectoryOnDisk {
+    fn new(disk: &Disk) -> Self {
+        Self(disk.clone(), Arc::default())
+    }
+}
 
 impl Directory for DirectoryOnDisk {
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
@@ -59,19 +73,19 @@ impl Directory for DirectoryOnDisk {
         Ok(Box::new(OnDisk(self.0.open(name)?)))
     }
 
-    fn create(&mut self, name: &str) -> io::Result<Box<dyn Storage>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         Ok(Box::new(OnDisk(self.0.create(name)?)))
     }
 
-    fn remove(&mut self, name: &str) -> io::Result<()> {
+    fn remove(&self, name: &str) -> io::Result<()> {
         self.0.remove(name)
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.0.rename(from, to)
     }
 
-    fn exchange(&mut self, one: &str, other: &str) -> io::Result<()> {
+    fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
         self.0.exchange(one, other)
     }
 
@@ -80,10 +94,11 @@ impl Directory for DirectoryOnDisk {
     }
 
     fn reader(&self) -> io::Result<Box<dyn DirectoryReader>> {
-        Ok(Box::new(OnlyReader))
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Reader(Arc::clone(&self.1))))
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.0.sync()
     }
 }
@@ -109,43 +124,40 @@ pub fn options() -> FrameOptions {
     FrameOptions::new(Options::new(4).with_threads(Threads::serial()))
 }
 
-/// Makes a frame.
-pub fn create(disk: &Disk, layout: FrameLayout, options: FrameOptions) -> Result<Frame> {
-    match layout {
-        FrameLayout::Contiguous => Frame::create_in(OnDisk(disk.open(FILE)?), options),
-        FrameLayout::Sparse => Frame::create_in_directory(DirectoryOnDisk(disk.clone()), options),
-    }
+/// Where a frame is on the disk.
+pub fn location(disk: &Disk, layout: FrameLayout) -> Result<Location> {
+    Ok(match layout {
+        FrameLayout::Contiguous => Location::storage(OnDisk(disk.open(FILE)?)),
+        FrameLayout::Sparse => Location::directory(DirectoryOnDisk::new(disk)),
+    })
 }
 
-/// The disk as the place of a new array.
-pub fn place(disk: &Disk, layout: FrameLayout) -> Location {
-    match layout {
-        FrameLayout::Contiguous => Location::storage(OnDisk(disk.open(FILE).unwrap())),
-        FrameLayout::Sparse => Location::directory(DirectoryOnDisk(disk.clone())),
-    }
+/// Makes a frame, and commits it.
+pub fn create(disk: &Disk, layout: FrameLayout, options: FrameOptions) -> Result<FrameEdit> {
+    let mut edit = Frame::create(location(disk, layout)?, options)?;
+    edit.checkpoint()?;
+    Ok(edit)
 }
 
 /// Opens a frame for reading.
 pub fn open(disk: &Disk, layout: FrameLayout) -> Result<Frame> {
-    match layout {
-        FrameLayout::Contiguous => Frame::open_at(OnDisk(disk.open(FILE)?), 0, options()),
-        FrameLayout::Sparse => Frame::open_directory(DirectoryOnDisk(disk.clone()), options()),
-    }
+    Frame::open_with(location(disk, layout)?, &options().opening())
 }
 
 /// Looks for what is left of a frame.
 pub fn repair(disk: &Disk, layout: FrameLayout) -> Result<Repair> {
     match layout {
         FrameLayout::Contiguous => Frame::repair(OnDisk(disk.open(FILE)?), options()),
-        FrameLayout::Sparse => Frame::repair_directory(DirectoryOnDisk(disk.clone()), options()),
+        FrameLayout::Sparse => Frame::repair_directory(DirectoryOnDisk::new(disk), options()),
     }
 }
 
-/// Opens a frame for reading and writing.
-pub fn open_writable(disk: &Disk, layout: FrameLayout, durability: Durability) -> Result<Frame> {
-    let options = options().with_durability(durability);
-    match layout {
-        FrameLayout::Contiguous => Frame::open_in(OnDisk(disk.open(FILE)?), options),
-        FrameLayout::Sparse => Frame::open_directory_writable(DirectoryOnDisk(disk.clone()), options),
-    }
+/// Begins an edit of a frame.
+pub fn edit(disk: &Disk, layout: FrameLayout, durability: Durability) -> Result<FrameEdit> {
+    Frame::open_with(location(disk, layout)?, &options().with_durability(durability).opening())?.edit()
+}
+
+/// Begins an edit of an array.
+pub fn edit_array(disk: &Disk, layout: FrameLayout, durability: Durability) -> Result<ArrayEdit> {
+    NdArray::open_with(location(disk, layout)?, &options().with_durability(durability).opening())?.edit()
 }

@@ -2,7 +2,7 @@
 
 use super::content::noise;
 use super::disk;
-use blosc_oxide::{Frame, FrameLayout, FrameOptions, Result, Special, storage::Durability};
+use blosc_oxide::{FrameEdit, FrameLayout, FrameOptions, Result, Special, storage::Durability};
 use testkit::storage::Disk;
 
 /// The size of the data of a chunk.
@@ -41,7 +41,7 @@ impl Kind {
         Disk::with_image(disk.image())
     }
 
-    fn fill(self, frame: &mut Frame) -> Result<()> {
+    fn fill(self, frame: &mut FrameEdit) -> Result<()> {
         for seed in 0..5 {
             frame.append(&noise(seed, CHUNK))?;
         }
@@ -49,7 +49,7 @@ impl Kind {
         frame.fill(Special::Zeros, zeros * CHUNK as u64, CHUNK)?;
         frame.fill(Special::NaN, CHUNK as u64, CHUNK)?;
         frame.append(&[7; CHUNK])?;
-        frame.commit()?;
+        frame.checkpoint()?;
         if self.is_variable {
             frame.insert(2, &noise(5, 2 * CHUNK))?;
         }
@@ -58,134 +58,134 @@ impl Kind {
         frame.append(&noise(7, 120))?;
         frame.vlmetalayers_mut().add("note", &noise(8, 40))?;
         frame.vlmetalayers_mut().add("history", &noise(9, 700))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }
 }
 
 /// Commits until both slots are written, if the frame is to have some.
-pub fn warm_up(kind: Kind, frame: &mut Frame) -> Result<()> {
+pub fn warm_up(kind: Kind, frame: &mut FrameEdit) -> Result<()> {
     let commits = if kind.has_slots { 4 } else { 0 };
     (0..commits).try_for_each(|seed| {
         frame.vlmetalayers_mut().update("note", &noise(seed, 40))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     })
 }
 
 /// An edit and its name; it commits what it does.
-pub type Edit = (&'static str, fn(&mut Frame) -> Result<()>);
+pub type Edit = (&'static str, fn(&mut FrameEdit) -> Result<()>);
 
 /// Every kind of edit.
 pub const EDITS: &[Edit] = &[
     ("append", |frame| {
         frame.append(&noise(20, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("append several", |frame| {
         for seed in 30..36 {
             frame.append(&noise(seed, CHUNK))?;
         }
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("append special", |frame| {
         frame.fill(Special::Zeros, 3 * CHUNK as u64, CHUNK)?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("insert at the front", |frame| {
         frame.insert(0, &noise(21, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("insert in the middle", |frame| {
         frame.insert(3, &noise(22, CHUNK))?;
         frame.insert(4, &[0; CHUNK])?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("insert one of another size", |frame| {
         frame.insert(1, &noise(23, 3 * CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("update", |frame| {
         frame.update(0, &noise(24, CHUNK))?;
         frame.update(2, &noise(25, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("update with another size", |frame| {
         frame.update(1, &noise(26, 100))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("update to a special one and back", |frame| {
         frame.update(0, &[0; CHUNK])?;
         frame.update(4, &noise(27, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("update twice before a commit", |frame| {
         frame.update(0, &noise(28, CHUNK))?;
         frame.update(0, &noise(29, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("write a part", |frame| {
         frame.write(350, &noise(40, 900))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("delete the first", |frame| {
         frame.delete(0)?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("delete the last", |frame| {
         let last = frame.nchunks() - 1;
         frame.delete(last)?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("delete all", |frame| {
         while frame.nchunks() > 0 {
             frame.delete(0)?;
         }
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("delete and append", |frame| {
         frame.delete(1)?;
         frame.append(&noise(41, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("reorder", |frame| {
         let order: Vec<usize> = (0..frame.nchunks()).rev().collect();
         frame.reorder(&order)?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("add a metalayer", |frame| {
         frame.metalayers_mut().add("colour", "blue")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("add a metalayer over many chunks", |frame| {
         frame.metalayers_mut().add("map", noise(42, 1800))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("update a metalayer", |frame| {
         frame.metalayers_mut().update("unit", "newton")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("grow a metalayer", |frame| {
         frame.metalayers_mut().update("unit", noise(43, 700))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("shrink a metalayer", |frame| {
         frame.metalayers_mut().update("unit", "m")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("remove a metalayer", |frame| {
         frame.metalayers_mut().remove("unit")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("add a variable-length metalayer", |frame| {
         frame.vlmetalayers_mut().add("log", &noise(44, 900))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("update a variable-length metalayer", |frame| {
         frame.vlmetalayers_mut().update("note", &noise(45, 300))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("remove a variable-length metalayer", |frame| {
         frame.vlmetalayers_mut().remove("history")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("all at once", |frame| {
         frame.append(&noise(46, 100))?;
@@ -193,63 +193,63 @@ pub const EDITS: &[Edit] = &[
         frame.delete(0)?;
         frame.metalayers_mut().update("unit", noise(48, 1000))?;
         frame.vlmetalayers_mut().update("note", b"all")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
-    ("compact", Frame::compact),
+    ("compact", |edit| edit.compact().map(drop)),
 ];
 
 /// Several commits in a row, each on what the one before has left.
 pub const ROW: &[Edit] = &[
     ("append", |frame| {
         frame.append(&noise(50, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("grow the header", |frame| {
         frame.metalayers_mut().add("more", noise(51, 600))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("append after that", |frame| {
         frame.append(&noise(52, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("change metalayers in place", |frame| {
         frame.metalayers_mut().update("more", noise(53, 600))?;
         frame.delete(0)?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("shrink the header", |frame| {
         frame.metalayers_mut().remove("more")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("update", |frame| {
         frame.update(1, &noise(54, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
-    ("compact", Frame::compact),
+    ("compact", |edit| edit.compact().map(drop)),
     ("append after compact", |frame| {
         frame.append(&noise(55, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("commit what has not changed", |frame| {
         frame.metalayers_mut();
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
 ];
 
 const SMALL: Edit = ("append a small one", |frame| {
     let byte = u8::try_from(frame.nchunks()).unwrap_or(1);
     frame.append(&[byte; CHUNK])?;
-    frame.commit()
+    frame.checkpoint().map(drop)
 });
 const NOTE: Edit = ("write a note", |frame| {
     let note = noise(60 + frame.nbytes(), 40);
     frame.vlmetalayers_mut().update("note", &note)?;
-    frame.commit()
+    frame.checkpoint().map(drop)
 });
 const REPLACE: Edit = ("replace the first", |frame| {
     let data = noise(70 + frame.nbytes(), CHUNK);
     frame.update(0, &data)?;
-    frame.commit()
+    frame.checkpoint().map(drop)
 });
 
 /// Small commits, of which each writes where older ones have been.
@@ -263,7 +263,7 @@ pub const SUCCEEDING: &[Edit] = &[
     ("update the last", |frame| {
         let last = frame.nchunks() - 1;
         frame.update(last, &noise(80, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
 ];
 
@@ -273,32 +273,32 @@ pub const EMPTYING: &[Edit] = &[
         while frame.nchunks() > 0 {
             frame.delete(0)?;
         }
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("add a variable-length metalayer", |frame| {
         frame.vlmetalayers_mut().add("log", &noise(70, 900))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("grow the header", |frame| {
         frame.metalayers_mut().add("more", noise(71, 600))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("shrink the header", |frame| {
         frame.metalayers_mut().remove("more")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("append", |frame| {
         frame.append(&noise(72, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
     ("delete all, and shrink the header", |frame| {
         frame.delete(0)?;
         frame.metalayers_mut().update("unit", "m")?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
-    ("compact", Frame::compact),
+    ("compact", |edit| edit.compact().map(drop)),
     ("append again", |frame| {
         frame.append(&noise(73, CHUNK))?;
-        frame.commit()
+        frame.checkpoint().map(drop)
     }),
 ];

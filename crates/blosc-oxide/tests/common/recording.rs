@@ -24,7 +24,7 @@ impl Recording {
     /// Does `edits` one after the other.
     pub fn of(kind: Kind, edits: &[Edit], durability: Durability) -> Self {
         let disk = kind.disk();
-        let mut frame = disk::open_writable(&disk, kind.layout, durability).unwrap();
+        let mut frame = disk::edit(&disk, kind.layout, durability).unwrap();
         warm_up(kind, &mut frame).unwrap();
         disk.forget();
         let mut contents = vec![Some(Content::of(&frame).unwrap())];
@@ -55,7 +55,7 @@ impl Recording {
         let mut ends = vec![disk.recorded()];
         frame.append(&noise(60, CHUNK)).unwrap();
         frame.append(&[0; CHUNK]).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         contents.push(Some(Content::of(&frame).unwrap()));
         ends.push(disk.recorded());
         Self {
@@ -111,7 +111,7 @@ impl Recording {
         let disk = Disk::after(self.log.until(calls, cut));
         let killed = disk.recorded();
         let name = format!("{}, killed after {calls} calls and {cut} bytes", self.name);
-        let mut frame = disk::open_writable(&disk, self.layout, Durability::Fsync)
+        let mut frame = disk::edit(&disk, self.layout, Durability::Fsync)
             .unwrap_or_else(|error| panic!("{name}: opening: {error}"));
         let mut contents = vec![Content::of(&frame).unwrap()];
         let mut ends = vec![killed];
@@ -149,7 +149,7 @@ impl Successor {
         let done = self.ends.iter().filter(|end| **end <= calls).count() - 1;
         let next = (done + 1).min(self.contents.len() - 1);
         let frame = disk::open(&Disk::with_image(image.clone()), self.layout);
-        let mut frame = frame.unwrap_or_else(|error| panic!("{place}: opening: {error}"));
+        let frame = frame.unwrap_or_else(|error| panic!("{place}: opening: {error}"));
         let found = Content::of(&frame).unwrap_or_else(|error| panic!("{place}: reading: {error}"));
         let is_of_first = !has_synced && self.unsynced.contains(&found);
         assert!(self.contents[done..=next].contains(&found) || is_of_first, "{place}: it is {found:#?}");
@@ -159,12 +159,15 @@ impl Successor {
 
 /// Checks that what is on the disk is `content`, undamaged, and that it can be extended.
 fn go_on(place: &str, disk: &Disk, layout: FrameLayout, content: &Content) {
-    let mut frame = disk::open_writable(disk, layout, Durability::Fsync)
+    let mut frame = disk::edit(disk, layout, Durability::Fsync)
         .unwrap_or_else(|error| panic!("{place}: opening for writing: {error}"));
     let verification = frame.verify().unwrap();
     assert!(verification.is_good(), "{place}: {:?}", verification.damage);
     let chunk = noise(70, CHUNK);
-    frame.append(&chunk).and_then(|()| frame.commit()).unwrap_or_else(|error| panic!("{place}: appending: {error}"));
+    frame
+        .append(&chunk)
+        .and_then(|()| frame.checkpoint().map(drop))
+        .unwrap_or_else(|error| panic!("{place}: appending: {error}"));
     drop(frame);
     let after = disk::open(disk, layout).and_then(|frame: Frame| Content::of(&frame)).unwrap();
     assert_eq!(after, content.with_chunk(&chunk), "{place}: after appending");

@@ -2,8 +2,8 @@
 
 use blosc_oxide::bloscpack::{self, Bloscpack, BloscpackOptions, Checksum, MetadataOptions, ReadOptions};
 use blosc_oxide::{
-    ArrayOptions, Codec, Decompressor, Error, ErrorKind, Filter, Frame, FrameLayout, FrameOptions, Limits, NdArray,
-    Options, Result, SuperChunk, Threads,
+    ArrayOptions, Codec, Decompressor, Error, ErrorKind, Filter, Frame, FrameEdit, FrameLayout, FrameOptions, Limits,
+    Location, NdArray, Options, Result, SuperChunk, Threads,
     legacy::{EarlyFrame, PackedOptions, PackedRelease, PackedSpecial, PackedSuperChunk},
     storage::{Directory, MemoryDirectory, MemoryStorage},
 };
@@ -65,9 +65,9 @@ impl Specimen {
         let bytes = &self.files[0].1;
         match self.kind {
             Kind::Chunk => read_chunk(bytes),
-            Kind::Frame | Kind::Early | Kind::Sparse => read_frame(self.open()?),
+            Kind::Frame | Kind::Early | Kind::Sparse => read_frame(&self.open()?),
             Kind::Array | Kind::SparseArray => {
-                check_frame(&mut self.open()?)?;
+                check_frame(&self.open()?)?;
                 read_array(&NdArray::from_frame(self.open()?)?)
             }
             Kind::Packed => read_packed(bytes),
@@ -77,15 +77,18 @@ impl Specimen {
 
     fn open(&self) -> Result<Frame> {
         match self.kind {
-            Kind::Sparse | Kind::SparseArray => Frame::open_directory(self.directory(), frame_options()),
-            _ => Frame::open_at(MemoryStorage::new(self.files[0].1.clone()), 0, frame_options()),
+            Kind::Sparse | Kind::SparseArray => Frame::open_with(self.directory(), &frame_options().opening()),
+            _ => Frame::open_with(
+                Location::source(MemoryStorage::new(self.files[0].1.clone())),
+                &frame_options().opening(),
+            ),
         }
     }
 
     fn directory(&self) -> MemoryDirectory {
-        let mut directory = MemoryDirectory::new();
+        let directory = MemoryDirectory::new();
         for (name, bytes) in &self.files {
-            directory.create(name).and_then(|mut file| file.write_at(0, bytes)).unwrap();
+            directory.create(name).and_then(|file| file.write_at(0, bytes)).unwrap();
         }
         directory
     }
@@ -105,7 +108,7 @@ fn read_chunk(bytes: &[u8]) -> Result<Content> {
 }
 
 /// Fails if the frame is not as it was written, or if another program seems to have changed it.
-fn check_frame(frame: &mut Frame) -> Result<()> {
+fn check_frame(frame: &Frame) -> Result<()> {
     let mut found = frame.verify()?;
     if let Some(damage) = found.damage.pop() {
         return Err(damage.error);
@@ -116,9 +119,9 @@ fn check_frame(frame: &mut Frame) -> Result<()> {
     Ok(())
 }
 
-fn read_frame(mut frame: Frame) -> Result<Content> {
-    check_frame(&mut frame)?;
-    read_super_chunk(&frame)
+fn read_frame(frame: &Frame) -> Result<Content> {
+    check_frame(frame)?;
+    read_super_chunk(frame)
 }
 
 fn read_super_chunk(sc: &SuperChunk) -> Result<Content> {
@@ -259,14 +262,14 @@ fn frames() -> Vec<Specimen> {
         for has_checksums in [true, false] {
             let options =
                 FrameOptions::new(serial(codec)).with_checksums(has_checksums).with_metalayer("unit", "kelvin");
-            let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
+            let mut frame = Frame::create(MemoryStorage::default(), options.clone()).unwrap();
             fill(&mut frame);
             let name = format!("{codec} frame, checksums {has_checksums}");
-            let bytes = frame.to_bytes().unwrap();
+            let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
             specimens.push(Specimen::new(Kind::Frame, &name, bytes).with_checksums(has_checksums));
             specimens.push(sparse(&name, &options, has_checksums));
         }
-        let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(serial(codec))).unwrap();
+        let mut frame = Frame::create(MemoryStorage::default(), FrameOptions::new(serial(codec))).unwrap();
         frame.append(&counted(100)).unwrap();
         for format in [EarlyFrame::Beta1, EarlyFrame::Beta5] {
             let mut bytes = Vec::new();
@@ -278,21 +281,21 @@ fn frames() -> Vec<Specimen> {
     specimens
 }
 
-fn fill(frame: &mut Frame) {
+fn fill(frame: &mut FrameEdit) {
     for start in 0..3 {
         frame.append(&counted(100 + start)[4 * start as usize..]).unwrap();
     }
     frame.fill(blosc_oxide::Special::Zeros, 400, 400).unwrap();
     frame.vlmetalayers_mut().add("note", b"counted up, counted up, counted up").unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     frame.update(1, &counted(100)).unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
 }
 
 fn sparse(name: &str, options: &FrameOptions, has_checksums: bool) -> Specimen {
     let directory = MemoryDirectory::new();
     let options = options.clone().with_layout(FrameLayout::Sparse);
-    fill(&mut Frame::create_in_directory(directory.clone(), options).unwrap());
+    fill(&mut Frame::create(directory.clone(), options).unwrap());
     let mut names = directory.names().unwrap();
     names.sort_by_key(|name| name != INDEX);
     let files = names.into_iter().map(|name| {
@@ -310,10 +313,10 @@ fn arrays() -> Vec<Specimen> {
             ArrayOptions::new(&[9, 11], serial(codec)).with_chunks(&[4, 6]).with_blocks(&[3, 2]).with_dtype("<u4");
         let array = NdArray::from_data(&options, &counted(99)).unwrap();
         let options = FrameOptions::new(serial(codec)).with_checksums(has_checksums);
-        let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+        let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
         array.super_chunk().copy_to(&mut frame).unwrap();
         let name = format!("{codec} array, checksums {has_checksums}");
-        Specimen::new(Kind::Array, name, frame.to_bytes().unwrap()).with_checksums(has_checksums)
+        Specimen::new(Kind::Array, name, frame.checkpoint().unwrap().to_bytes().unwrap()).with_checksums(has_checksums)
     };
     CODECS.into_iter().flat_map(|codec| [true, false].map(|has_checksums| make((codec, has_checksums)))).collect()
 }

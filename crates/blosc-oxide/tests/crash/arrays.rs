@@ -4,7 +4,8 @@
 use crate::common::content::noise;
 use crate::common::disk;
 use blosc_oxide::{
-    ArrayOptions, AxisSelection, FrameLayout, FrameOptions, NdArray, Options, Result, Threads, storage::Durability,
+    ArrayEdit, ArrayOptions, ArrayReader, AxisSelection, FrameLayout, FrameOptions, NdArray, Options, Result, Threads,
+    storage::Durability,
 };
 use testkit::storage::{Disk, Image, Log};
 
@@ -21,7 +22,7 @@ struct Content {
 }
 
 impl Content {
-    fn of(array: &NdArray) -> Result<Self> {
+    fn of(array: &ArrayReader) -> Result<Self> {
         Ok(Self {
             shape: array.shape().to_vec(),
             items: array.to_vec()?,
@@ -30,7 +31,7 @@ impl Content {
     }
 }
 
-type Edit = (&'static str, fn(&mut NdArray) -> Result<()>);
+type Edit = (&'static str, fn(&mut ArrayEdit) -> Result<()>);
 
 /// Arrays of 7 x 10 items of 4 bytes, in chunks of 3 x 4.
 const EDITS: &[Edit] = &[
@@ -51,7 +52,7 @@ const EDITS: &[Edit] = &[
         array.append(0, &noise(7, 10 * 4))?;
         array.write(&[AxisSelection::Index(7), AxisSelection::All], &noise(8, 40))?;
         array.delete(1, 0..1)?;
-        array.super_chunk_mut().vlmetalayers_mut().update("note", b"changed")
+        array.vlmetalayers_mut().update("note", b"changed")
     }),
 ];
 
@@ -75,7 +76,7 @@ fn options(durability: Durability) -> ArrayOptions {
 
 fn create(layout: FrameLayout, durability: Durability) -> (Disk, NdArray) {
     let disk = disk::empty(layout);
-    let place = disk::place(&disk, layout);
+    let place = disk::location(&disk, layout).unwrap();
     let array = NdArray::create_with_data(place, &options(durability), &noise(0, 280)).unwrap();
     (disk, array)
 }
@@ -91,13 +92,14 @@ impl Recording {
     }
 
     fn of_edit(layout: FrameLayout, durability: Durability, (name, edit): Edit) -> Self {
-        let (disk, mut array) = create(layout, durability);
-        array.super_chunk_mut().vlmetalayers_mut().add("note", b"as it was").unwrap();
-        drop(array);
+        let (disk, array) = create(layout, durability);
+        let mut array = array.edit().unwrap();
+        array.vlmetalayers_mut().add("note", b"as it was").unwrap();
+        array.commit().unwrap();
         let disk = Disk::with_image(disk.image());
-        let mut array = NdArray::from_frame(disk::open_writable(&disk, layout, durability).unwrap()).unwrap();
+        let mut array = disk::edit_array(&disk, layout, durability).unwrap();
         let before = Some(Content::of(&array).unwrap());
-        edit(&mut array).and_then(|()| array.commit()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        edit(&mut array).and_then(|()| array.checkpoint().map(drop)).unwrap_or_else(|error| panic!("{name}: {error}"));
         let after = Content::of(&array).unwrap();
         let ends = disk.recorded();
         Self { layout, name, log: disk.log(), before, after, ends }
@@ -130,11 +132,14 @@ impl Recording {
 /// Checks that the array can be extended.
 fn go_on(place: &str, disk: &Disk, layout: FrameLayout, content: Option<&Content>) {
     let Some(content) = content else { return };
-    let frame = disk::open_writable(disk, layout, Durability::Fsync).unwrap_or_else(|error| panic!("{place}: {error}"));
-    let mut array = NdArray::from_frame(frame).unwrap();
+    let array = disk::edit_array(disk, layout, Durability::Fsync);
+    let mut array = array.unwrap_or_else(|error| panic!("{place}: {error}"));
     let layer = content.shape[1..].iter().product::<u64>() * 4;
     let data = noise(9, usize::try_from(layer).unwrap());
-    array.append(0, &data).and_then(|()| array.commit()).unwrap_or_else(|error| panic!("{place}: {error}"));
+    array
+        .append(0, &data)
+        .and_then(|()| array.checkpoint().map(drop))
+        .unwrap_or_else(|error| panic!("{place}: {error}"));
     drop(array);
     let array = NdArray::from_frame(disk::open(disk, layout).unwrap()).unwrap();
     assert_eq!(array.to_vec().unwrap(), [&content.items[..], &data].concat(), "{place}: after appending");

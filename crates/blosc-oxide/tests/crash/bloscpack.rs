@@ -11,6 +11,8 @@ use blosc_oxide::{
     storage::{MemoryStorage, ReadAt, Storage},
 };
 use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::Rng;
 use testkit::formula::generate;
 use testkit::serde_json::json;
@@ -27,22 +29,27 @@ enum Call {
 #[derive(Debug)]
 struct Recorder {
     memory: MemoryStorage,
-    calls: Vec<Call>,
+    calls: Mutex<Vec<Call>>,
     dies_after: usize,
 }
 
 impl Recorder {
     fn new(bytes: &[u8]) -> Self {
-        Self { memory: MemoryStorage::new(bytes.to_vec()), calls: Vec::new(), dies_after: usize::MAX }
+        Self { memory: MemoryStorage::new(bytes.to_vec()), calls: Mutex::default(), dies_after: usize::MAX }
     }
 
-    fn record(&mut self, call: Call) -> io::Result<()> {
-        if self.calls.len() >= self.dies_after {
+    fn record(&self, call: Call) -> io::Result<()> {
+        let mut calls = self.calls.lock().unwrap();
+        if calls.len() >= self.dies_after {
             return Err(io::Error::other("killed"));
         }
-        run(&call, &mut self.memory);
-        self.calls.push(call);
+        run(&call, &self.memory);
+        calls.push(call);
         Ok(())
+    }
+
+    fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
     }
 }
 
@@ -57,20 +64,20 @@ impl ReadAt for Recorder {
 }
 
 impl Storage for Recorder {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.record(Call::Write(position, bytes.to_vec()))
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.record(Call::SetLen(len))
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.record(Call::Sync)
     }
 }
 
-fn run(call: &Call, memory: &mut MemoryStorage) {
+fn run(call: &Call, memory: &MemoryStorage) {
     match call {
         Call::Write(at, bytes) => memory.write_at(*at, bytes).unwrap(),
         Call::SetLen(len) => memory.set_len(*len).unwrap(),
@@ -90,12 +97,12 @@ enum Grain {
 fn after_power_loss(start: &[u8], calls: &[Call], grain: Grain, rng: &mut Rng) -> MemoryStorage {
     let mut memory = MemoryStorage::new(start.to_vec());
     let synced = calls.iter().rposition(|call| matches!(call, Call::Sync)).map_or(0, |last| last + 1);
-    calls[..synced].iter().for_each(|call| run(call, &mut memory));
+    calls[..synced].iter().for_each(|call| run(call, &memory));
     for call in &calls[synced..] {
         match (call, rng.below(4)) {
             (_, 0) => {}
             (Call::Write(at, bytes), 1) => tear(*at, bytes, grain, rng, &mut memory),
-            (call, _) => run(call, &mut memory),
+            (call, _) => run(call, &memory),
         }
     }
     memory
@@ -198,7 +205,7 @@ impl<'a> Change<'a> {
     fn calls(&self) -> Vec<Call> {
         let mut recorder = Recorder::new(&self.start);
         (self.run)(&mut recorder).unwrap();
-        recorder.calls
+        recorder.calls()
     }
 
     /// Whether it is the new content. It stays what it is when it is recovered, and more can be appended to it.
@@ -212,7 +219,7 @@ impl<'a> Change<'a> {
         let trailing = Bloscpack::from_storage(recovered.clone()).unwrap().verify().unwrap().trailing;
         assert_eq!(trailing, 0, "{place}: bytes are left that belong to nothing");
         let mut walked = Vec::new();
-        bloscpack::unpack(recovered.as_bytes(), &mut walked, &ReadOptions::new()).unwrap();
+        bloscpack::unpack(&recovered.to_bytes()[..], &mut walked, &ReadOptions::new()).unwrap();
         assert!(walked == found.0, "{place}: other readers see something else after recovery");
         let mut appended = disk.clone();
         bloscpack::append(&mut appended, &[5; 99][..], &AppendOptions::new()).unwrap();
@@ -323,10 +330,10 @@ fn a_second_crash_during_recovery_does_no_harm() {
         recorder.dies_after = killed;
         let _ = (change.run)(&mut recorder);
         let found = content(&recorder.memory).unwrap();
-        let mut again = Recorder::new(recorder.memory.as_bytes());
+        let mut again = Recorder::new(&recorder.memory.to_bytes());
         bloscpack::recover(&mut again, Limits::new()).unwrap();
-        for killed_again in 0..=again.calls.len() {
-            let mut recorder = Recorder::new(recorder.memory.as_bytes());
+        for killed_again in 0..=again.calls().len() {
+            let mut recorder = Recorder::new(&recorder.memory.to_bytes());
             recorder.dies_after = killed_again;
             let _ = bloscpack::recover(&mut recorder, Limits::new());
             assert!(content(&recorder.memory).unwrap() == found, "killed after {killed} and {killed_again} calls");
@@ -346,8 +353,8 @@ fn check_successor(change: &Change<'_>) {
         recorder.dies_after = usize::MAX;
         bloscpack::append(&mut recorder, &data(9_000, 5)[..], &AppendOptions::new()).unwrap();
         let appended = content(&recorder.memory).unwrap();
-        for under_way in killed..=recorder.calls.len() {
-            let calls = &recorder.calls[..under_way];
+        for under_way in killed..=recorder.calls().len() {
+            let calls = &recorder.calls()[..under_way];
             let is_synced = calls[killed..].iter().any(|call| matches!(call, Call::Sync));
             for round in 0..40 {
                 let disk = after_power_loss(&change.start, calls, change.grain, &mut rng);
@@ -392,7 +399,7 @@ fn a_stream_over_an_unfinished_append_says_so() {
     let _ = (change.run)(&mut recorder);
     let file = Bloscpack::from_storage(recorder.memory.clone()).unwrap();
     assert!(file.has_journal());
-    let error = bloscpack::unpack(recorder.memory.as_bytes(), io::sink(), &ReadOptions::new()).unwrap_err();
+    let error = bloscpack::unpack(&recorder.memory.to_bytes()[..], io::sink(), &ReadOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(bloscpack::recover(&mut recorder.memory, Limits::new()).unwrap(), Recovery::Completed);
     assert_eq!(bloscpack::recover(&mut recorder.memory, Limits::new()).unwrap(), Recovery::NotNeeded);
@@ -411,7 +418,7 @@ fn a_journal_that_was_overtaken_is_not_applied() {
         // It overwrites the file from the start, and leaves stale bytes at the end, as the reference does.
         let mut theirs = MemoryStorage::new(start.clone());
         bloscpack::append(&mut theirs, &data(2_000, 5)[..], &AppendOptions::new()).unwrap();
-        recorder.memory.write_at(0, theirs.as_bytes()).unwrap();
+        recorder.memory.write_at(0, &theirs.to_bytes()).unwrap();
         assert!(content(&recorder.memory).unwrap() == content(&theirs).unwrap(), "killed after {killed}");
     }
 }
@@ -420,13 +427,13 @@ fn a_journal_that_was_overtaken_is_not_applied() {
 struct Stumbles {
     inner: Recorder,
     fails: usize,
-    calls: usize,
+    calls: AtomicUsize,
 }
 
 impl Stumbles {
-    fn stumble(&mut self) -> io::Result<()> {
-        self.calls += 1;
-        if self.calls == self.fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    fn stumble(&self) -> io::Result<()> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        if call == self.fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 }
 
@@ -441,17 +448,17 @@ impl ReadAt for Stumbles {
 }
 
 impl Storage for Stumbles {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.stumble()?;
         self.inner.write_at(position, bytes)
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.stumble()?;
         self.inner.set_len(len)
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.stumble()?;
         self.inner.sync()
     }
@@ -462,13 +469,13 @@ fn a_full_disk_leaves_the_old_content_and_length() {
     let start = bloscpack::pack_slice(&data(10_000, 1), &options()).unwrap();
     let change = append_change("an append", start, 30_000, AppendOptions::new());
     for fails in 1..=change.calls().len() {
-        let mut storage = Stumbles { inner: Recorder::new(&change.start), fails, calls: 0 };
+        let mut storage = Stumbles { inner: Recorder::new(&change.start), fails, calls: AtomicUsize::new(0) };
         let error = (change.run)(&mut storage).unwrap_err();
         let found = content(&storage.inner.memory).unwrap();
         let is_made = error.to_string().starts_with("the change is made");
         assert!(found == *if is_made { &change.new } else { &change.old }, "call {fails}: {error}");
         // What was not made leaves no trace.
-        assert!(is_made || storage.inner.memory.as_bytes() == change.start, "call {fails}: {error}");
+        assert!(is_made || storage.inner.memory.to_bytes() == change.start, "call {fails}: {error}");
     }
 }
 
@@ -483,11 +490,11 @@ fn a_change_that_was_reported_as_failed_does_not_come_true_when_the_power_is_los
     let mut rng = Rng::new(3);
     for change in &changes {
         for fails in 1..=change.calls().len() {
-            let mut storage = Stumbles { inner: Recorder::new(&change.start), fails, calls: 0 };
+            let mut storage = Stumbles { inner: Recorder::new(&change.start), fails, calls: AtomicUsize::new(0) };
             let error = (change.run)(&mut storage).unwrap_err();
             let is_made = error.to_string().starts_with("the change is made");
             for round in 0..if is_made { 0 } else { 200 } {
-                let disk = after_power_loss(&change.start, &storage.inner.calls, Grain::Byte, &mut rng);
+                let disk = after_power_loss(&change.start, &storage.inner.calls(), Grain::Byte, &mut rng);
                 let place = format!("{}: call {fails}, round {round}: {error}", change.label);
                 assert!(content(&disk).unwrap() == change.old, "{place}");
             }
@@ -521,7 +528,7 @@ fn a_file_that_is_being_written_is_complete_or_recognisably_unfinished() {
             };
             let mut recorder = Recorder::new(&[]);
             write(&mut recorder).unwrap();
-            let calls = recorder.calls;
+            let calls = recorder.calls();
             let mut rng = Rng::new(1);
             for killed in 0..=calls.len() {
                 let mut recorder = Recorder::new(&[]);

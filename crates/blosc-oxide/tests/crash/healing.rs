@@ -39,7 +39,7 @@ fn edit(name: &str) -> Edit {
 /// Opens what a crash has left, and crashes in the midst of it; how many images that makes.
 fn crash_again(recording: &Recording, calls: usize, image: &Image) -> usize {
     let disk = Disk::with_image(image.clone());
-    drop(disk::open_writable(&disk, recording.layout, Durability::Fsync).unwrap());
+    drop(disk::edit(&disk, recording.layout, Durability::Fsync).unwrap());
     let log = disk.log();
     let (mut checked, mut torn) = (0, 0);
     log.power_cuts(3, &mut |_, image| {
@@ -104,10 +104,10 @@ fn a_metalayer_that_was_changed_after_a_crash_stays_changed() {
                 let changed = change_unit(&image, b"pascal");
                 assert_eq!(unit(&changed), b"pascal", "{}", recording.name);
                 let disk = Disk::with_image(changed);
-                let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+                let mut frame = disk::edit(&disk, kind.layout, Durability::Fsync).unwrap();
                 assert_eq!(frame.metalayers().get("unit"), Some(&b"pascal"[..]), "{}", recording.name);
                 frame.append(&noise(1, CHUNK)).unwrap();
-                frame.commit().unwrap();
+                frame.checkpoint().unwrap();
                 drop(frame);
                 assert_eq!(unit(&disk.image()), b"pascal", "{}", recording.name);
             }
@@ -121,7 +121,7 @@ fn a_frame_that_was_opened_for_writing_has_no_footer_that_could_undo_metalayers(
         let recording = Recording::of(kind, &[edit("update a metalayer")], Durability::Fsync);
         for image in recording.log.states() {
             let disk = Disk::with_image(image);
-            drop(disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap());
+            drop(disk::edit(&disk, kind.layout, Durability::Fsync).unwrap());
             // The old content is what a torn header would have, too.
             for content in [b"kelvin", b"newton"] {
                 assert_eq!(unit(&change_unit(&disk.image(), content)), content, "{}", recording.name);
@@ -152,11 +152,11 @@ fn a_reader_takes_notice_of_every_commit() {
         for is_variable in [false, true] {
             let disk = Kind { layout, is_variable, ..PLAIN }.disk();
             let mut reader = disk::open(&disk, layout).unwrap();
-            let mut writer = disk::open_writable(&disk, layout, Durability::None).unwrap();
+            let mut writer = disk::edit(&disk, layout, Durability::None).unwrap();
             assert!(!reader.refresh().unwrap());
             let same_size: Edit = ("replace by one of the same size", |frame| {
                 frame.update(0, &noise(77, CHUNK))?;
-                frame.commit()
+                frame.checkpoint().map(drop)
             });
             for (name, edit) in ROW.iter().chain(REUSING).chain([&same_size]) {
                 edit(&mut writer).unwrap();
@@ -215,15 +215,15 @@ fn every_commit_in_a_long_row_leaves_a_good_frame() {
             4 if nchunks > 0 => frame.update(rng.below(nchunks), &data).unwrap(),
             5 if nchunks > 30 => frame.delete(rng.below(nchunks)).unwrap(),
             6 if step % 5 == 0 => frame.metalayers_mut().add(&format!("m{step}"), noise(step, 40)).unwrap_or_default(),
-            7 if step % 60 == 0 => frame.compact().unwrap(),
+            7 if step % 60 == 0 => drop(frame.compact().unwrap()),
             8 if step % 20 == 0 => {
                 drop(frame);
-                frame = disk::open_writable(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
+                frame = disk::edit(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
             }
             _ => frame.vlmetalayers_mut().update("note", &noise(step, rng.below(90))).unwrap(),
         }
-        frame.commit().unwrap();
-        let mut found = disk::open(&Disk::with_image(disk.image()), FrameLayout::Contiguous).unwrap();
+        frame.checkpoint().unwrap();
+        let found = disk::open(&Disk::with_image(disk.image()), FrameLayout::Contiguous).unwrap();
         assert!(found.verify().unwrap().is_good(), "step {step}");
         assert_eq!(Content::of(&found).unwrap(), Content::of(&frame).unwrap(), "step {step}");
     }
@@ -239,10 +239,10 @@ fn a_frame_that_is_committed_after_every_chunk_stays_small() {
     for reopened in 0..20 {
         for seed in 0..50 {
             frame.append(&noise(reopened * 50 + seed, CHUNK)).unwrap();
-            frame.commit().unwrap();
+            frame.checkpoint().unwrap();
         }
         drop(frame);
-        frame = disk::open_writable(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
+        frame = disk::edit(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
     }
     let (dead, live) = (frame.dead_bytes().unwrap(), frame.cbytes());
     // The index and hashes of 1,000 chunks take some 10,000 bytes; 1,000 of them would take millions.
@@ -256,12 +256,12 @@ fn a_frame_that_was_emptied_and_compacted_stays_small() {
     let options = disk::options().with_durability(Durability::None);
     let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
     (0..5).for_each(|seed| frame.append(&noise(seed, 200_000)).unwrap());
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     (0..5).for_each(|_| frame.delete(0).unwrap());
     frame.compact().unwrap();
     for seed in 0..200 {
         frame.append(&noise(seed, CHUNK)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
     }
     let dead = frame.dead_bytes().unwrap();
     assert!(dead < 20_000, "{dead} dead bytes");
@@ -276,11 +276,11 @@ fn a_compacted_file_ends_where_its_frame_does() {
         let mut frame = disk::create(&disk, FrameLayout::Contiguous, disk::options()).unwrap();
         for chunks in [0..1, 1..nchunks + 1] {
             chunks.for_each(|seed| frame.append(&noise(seed, 8)).unwrap());
-            frame.commit().unwrap();
+            frame.checkpoint().unwrap();
         }
         frame.compact().unwrap();
         let len = usize::try_from(disk.open(FILE).unwrap().len().unwrap()).unwrap();
-        assert_eq!(len, frame.to_bytes().unwrap().len(), "{nchunks} chunks");
+        assert_eq!(len, frame.checkpoint().unwrap().to_bytes().unwrap().len(), "{nchunks} chunks");
         let found = disk::open(&disk, FrameLayout::Contiguous).unwrap();
         assert_eq!(Content::of(&found).unwrap(), Content::of(&frame).unwrap(), "{nchunks} chunks");
     }
@@ -289,10 +289,10 @@ fn a_compacted_file_ends_where_its_frame_does() {
 /// A frame of many small chunks with an index and a trailer as another program writes them: the metalayer of hashes is an
 /// old one. `dead` bytes are between chunks and index.
 fn extended_by_another(nchunks: usize, dead: usize) -> Vec<u8> {
-    let mut frame = Frame::create_in(MemoryStorage::default(), disk::options()).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), disk::options()).unwrap();
     (0..nchunks).for_each(|seed| frame.append(&noise(seed as u64, 8)).unwrap());
     frame.compact().unwrap();
-    let mut bytes = frame.to_bytes().unwrap();
+    let mut bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     let number =
         |bytes: &[u8], at: usize| usize::try_from(u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap())).unwrap();
     let section_end = u32::from_be_bytes(bytes[11..15].try_into().unwrap()) as usize + number(&bytes, 39);
@@ -320,7 +320,7 @@ fn compacting_what_another_program_has_extended_overwrites_nothing_that_lives() 
     let mut compacted = 0;
     for dead in (0..12_000).step_by(250) {
         let disk = Disk::with_image(Image::of_file(FILE, extended_by_another(nchunks, dead)));
-        let mut frame = disk::open_writable(&disk, FrameLayout::Contiguous, Durability::Fsync).unwrap();
+        let mut frame = disk::edit(&disk, FrameLayout::Contiguous, Durability::Fsync).unwrap();
         assert!(frame.verify().unwrap().has_foreign_changes);
         let content = Content::of(&frame).unwrap();
         assert_eq!(content.chunks[nchunks - 1], noise(nchunks as u64 - 1, 8));
@@ -355,29 +355,29 @@ impl ReadAt for EndsEarly {
 }
 
 impl Storage for EndsEarly {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> std::io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> std::io::Result<()> {
         self.inner.write_at(position, bytes)
     }
 
-    fn set_len(&mut self, len: u64) -> std::io::Result<()> {
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
         self.inner.set_len(len)
     }
 
-    fn sync(&mut self) -> std::io::Result<()> {
+    fn sync(&self) -> std::io::Result<()> {
         Ok(())
     }
 }
 
 #[test]
 fn a_compaction_that_fails_half_way_leaves_no_handle_that_does_harm() {
-    let mut frame = Frame::from_bytes(PLAIN.disk().image().get(FILE).unwrap().to_vec()).unwrap();
-    (0..8).for_each(|seed| frame.update(0, &noise(seed, CHUNK)).and_then(|()| frame.commit()).unwrap());
-    let bytes = frame.to_bytes().unwrap();
+    let mut frame = Frame::open(PLAIN.disk().image().get(FILE).unwrap().to_vec()).unwrap().edit().unwrap();
+    (0..8).for_each(|seed| frame.update(0, &noise(seed, CHUNK)).and_then(|()| frame.checkpoint().map(drop)).unwrap());
+    let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     let (mut poisoned, mut fails) = (0, 2);
     loop {
         let reads = Arc::new(AtomicUsize::new(usize::MAX));
         let storage = EndsEarly { inner: MemoryStorage::new(bytes.clone()), reads: Arc::clone(&reads) };
-        let mut frame = Frame::open_in(storage, disk::options()).unwrap();
+        let mut frame = Frame::open_with(storage, &disk::options().opening()).unwrap().edit().unwrap();
         let content = Content::of(&frame).unwrap();
         reads.store(fails, Ordering::Relaxed);
         let result = frame.compact();
@@ -389,7 +389,7 @@ fn a_compaction_that_fails_half_way_leaves_no_handle_that_does_harm() {
                 poisoned += 1;
             }
             Ok(()) => {
-                let again = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+                let again = Frame::open(frame.checkpoint().unwrap().to_bytes().unwrap()).unwrap();
                 assert_eq!(Content::of(&again).unwrap(), content.with_chunk(&chunk), "{fails}");
             }
         }
@@ -406,7 +406,7 @@ fn a_compaction_that_fails_half_way_leaves_no_handle_that_does_harm() {
 fn the_trailer_of_a_frame_without_chunks_follows_its_header() {
     for kind in KINDS {
         let disk = kind.disk();
-        let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+        let mut frame = disk::edit(&disk, kind.layout, Durability::Fsync).unwrap();
         for (name, edit) in EMPTYING {
             edit(&mut frame).unwrap();
             if frame.nchunks() > 0 {

@@ -7,6 +7,7 @@ use blosc_oxide::{
     storage::{Durability, MemoryStorage, ReadAt},
 };
 use std::io;
+use std::sync::Mutex;
 use testkit::Rng;
 
 const SECTOR: usize = 512;
@@ -19,10 +20,10 @@ enum Call {
 }
 
 /// Storage that keeps a log of all calls, and fails at one of them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 struct Logged {
     memory: MemoryStorage,
-    calls: Vec<Call>,
+    calls: Mutex<Vec<Call>>,
     fails_at: Option<usize>,
     /// Whether all later calls fail as well.
     stays_broken: bool,
@@ -33,11 +34,18 @@ impl Logged {
         Self { memory: MemoryStorage::new(bytes.to_vec()), ..Self::default() }
     }
 
-    fn log(&mut self, call: Call) -> io::Result<()> {
-        self.calls.push(call);
-        let call = self.calls.len() - 1;
+    fn log(&self, call: Call) -> io::Result<()> {
+        let mut calls = self.calls.lock().unwrap();
+        calls.push(call);
+        let call = calls.len() - 1;
         let fails = self.fails_at.is_some_and(|at| call == at || self.stays_broken && call > at);
         if fails { Err(io::Error::other("no luck")) } else { Ok(()) }
+    }
+}
+
+impl Logged {
+    fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
     }
 }
 
@@ -52,7 +60,7 @@ impl ReadAt for Logged {
 }
 
 impl blosc_oxide::storage::Storage for Logged {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.log(Call::Write(position, bytes.to_vec())) {
             // A write that fails has done half of its work; what a broken storage has half of in a sector, nobody mends.
             let done = if self.stays_broken && bytes.len() < SECTOR { 0 } else { bytes.len() / 2 };
@@ -62,12 +70,12 @@ impl blosc_oxide::storage::Storage for Logged {
         self.memory.write_at(position, bytes)
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.log(Call::SetLen(len))?;
         self.memory.set_len(len)
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         self.log(Call::Sync)
     }
 }
@@ -83,7 +91,7 @@ enum Fate {
 
 const FATES: [Fate; 3] = [Fate::Lost, Fate::Kept, Fate::Torn];
 
-fn apply(call: &Call, fate: Fate, rng: &mut Rng, disk: &mut MemoryStorage) {
+fn apply(call: &Call, fate: Fate, rng: &mut Rng, disk: &MemoryStorage) {
     use blosc_oxide::storage::Storage as _;
     match (call, fate) {
         (_, Fate::Lost) | (Call::Sync, _) => {}
@@ -115,15 +123,15 @@ fn disks(before: &[u8], calls: &[Call], count: usize, each: &mut dyn FnMut(&[u8]
             (0..open).map(|at| FATES[choice / 3_usize.pow(u32::try_from(at).unwrap()) % 3]).collect();
         let repeats = if fates.contains(&Fate::Torn) { 8 } else { 1 };
         for _ in 0..repeats {
-            let mut disk = MemoryStorage::new(before.to_vec());
-            calls[..synced].iter().for_each(|call| apply(call, Fate::Kept, &mut rng, &mut disk));
-            calls[synced..count].iter().zip(&fates).for_each(|(call, &fate)| apply(call, fate, &mut rng, &mut disk));
-            each(disk.as_bytes(), &format!("after {count} calls, {fates:?}"));
+            let disk = MemoryStorage::new(before.to_vec());
+            calls[..synced].iter().for_each(|call| apply(call, Fate::Kept, &mut rng, &disk));
+            calls[synced..count].iter().zip(&fates).for_each(|(call, &fate)| apply(call, fate, &mut rng, &disk));
+            each(&disk.to_bytes(), &format!("after {count} calls, {fates:?}"));
         }
     }
 }
 
-fn append_all(storage: &mut Logged, buffers: &[Vec<u8>]) -> Result<()> {
+fn append_all(storage: &Logged, buffers: &[Vec<u8>]) -> Result<()> {
     let mut writer = PackedWriter::open_in(storage, 4)?;
     buffers.iter().try_for_each(|buffer| writer.append(buffer))?;
     writer.commit()
@@ -152,16 +160,16 @@ fn added() -> Vec<Vec<u8>> {
 fn after_a_loss_of_power_the_super_chunk_is_as_before_or_as_after() {
     for (bytes, before) in starts() {
         let after = [&before[..], &added()].concat();
-        let mut storage = Logged::new(&bytes);
-        append_all(&mut storage, &added()).unwrap();
-        for count in 0..=storage.calls.len() {
-            disks(&bytes, &storage.calls, count, &mut |disk, what| {
+        let storage = Logged::new(&bytes);
+        append_all(&storage, &added()).unwrap();
+        for count in 0..=storage.calls().len() {
+            disks(&bytes, &storage.calls(), count, &mut |disk, what| {
                 let packed = PackedSuperChunk::open_in(disk).unwrap_or_else(|error| panic!("{what}: {error}"));
                 let found = contents(&packed).unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert!(found == before || found == after, "{what}");
-                assert!(found == after || count < storage.calls.len(), "{what}: what was committed is lost");
-                let mut storage = Logged::new(disk);
-                append_all(&mut storage, &[ramp(100, 5)]).unwrap();
+                assert!(found == after || count < storage.calls().len(), "{what}: what was committed is lost");
+                let storage = Logged::new(disk);
+                append_all(&storage, &[ramp(100, 5)]).unwrap();
                 let packed = PackedSuperChunk::open_in(&storage).unwrap();
                 assert!(contents(&packed).unwrap() == [&found[..], &[ramp(100, 5)]].concat(), "{what}, then more");
             });
@@ -173,19 +181,19 @@ fn after_a_loss_of_power_the_super_chunk_is_as_before_or_as_after() {
 fn a_kill_between_any_two_calls_leaves_it_as_before_or_as_after_without_syncs_too() {
     for (bytes, before) in starts() {
         let after = [&before[..], &added()].concat();
-        let mut storage = Logged::new(&bytes);
-        let mut writer = PackedWriter::open_in(&mut storage, 4).unwrap().with_durability(Durability::None);
+        let storage = Logged::new(&bytes);
+        let mut writer = PackedWriter::open_in(&storage, 4).unwrap().with_durability(Durability::None);
         added().iter().for_each(|buffer| writer.append(buffer).unwrap());
         writer.commit().unwrap();
         drop(writer);
-        assert!(!storage.calls.iter().any(|call| matches!(call, Call::Sync)));
-        for count in 0..=storage.calls.len() {
-            let mut disk = MemoryStorage::new(bytes.clone());
-            storage.calls[..count].iter().for_each(|call| apply(call, Fate::Kept, &mut Rng::new(0), &mut disk));
+        assert!(!storage.calls().iter().any(|call| matches!(call, Call::Sync)));
+        for count in 0..=storage.calls().len() {
+            let disk = MemoryStorage::new(bytes.clone());
+            storage.calls()[..count].iter().for_each(|call| apply(call, Fate::Kept, &mut Rng::new(0), &disk));
             let found = contents(&PackedSuperChunk::open_in(&disk).unwrap()).unwrap();
             assert!(found == before || found == after, "after {count} calls");
             assert_eq!(Container::detect(&disk, 0).unwrap(), Some(Container::Packed), "after {count} calls");
-            assert!(found == after || count < storage.calls.len(), "what was committed is lost");
+            assert!(found == after || count < storage.calls().len(), "what was committed is lost");
         }
     }
 }
@@ -193,14 +201,14 @@ fn a_kill_between_any_two_calls_leaves_it_as_before_or_as_after_without_syncs_to
 #[test]
 fn a_crash_while_creating_leaves_nothing_or_an_empty_or_the_whole_super_chunk() {
     let options = PackedOptions::new(4).with_filters([Filter::Delta, Filter::Shuffle]);
-    let mut storage = Logged::new(&[]);
-    let mut writer = PackedWriter::create_in(&mut storage, options).unwrap();
+    let storage = Logged::new(&[]);
+    let mut writer = PackedWriter::create_in(&storage, options).unwrap();
     added().iter().for_each(|buffer| writer.append(buffer).unwrap());
     writer.commit().unwrap();
     drop(writer);
     let mut seen = [0; 3];
-    for count in 0..=storage.calls.len() {
-        disks(&[], &storage.calls, count, &mut |disk, what| match PackedSuperChunk::open_in(disk) {
+    for count in 0..=storage.calls().len() {
+        disks(&[], &storage.calls(), count, &mut |disk, what| match PackedSuperChunk::open_in(disk) {
             Err(error) => {
                 assert!(matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt), "{what}: {error}");
                 seen[0] += 1;
@@ -218,11 +226,11 @@ fn a_crash_while_creating_leaves_nothing_or_an_empty_or_the_whole_super_chunk() 
 #[test]
 fn an_error_at_any_call_is_reported_and_keeps_the_former_state() {
     for (bytes, before) in starts() {
-        let mut storage = Logged::new(&bytes);
-        append_all(&mut storage, &added()).unwrap();
-        for fails_at in 0..storage.calls.len() {
-            let mut storage = Logged { fails_at: Some(fails_at), ..Logged::new(&bytes) };
-            let mut writer = PackedWriter::open_in(&mut storage, 4).unwrap();
+        let storage = Logged::new(&bytes);
+        append_all(&storage, &added()).unwrap();
+        for fails_at in 0..storage.calls().len() {
+            let storage = Logged { fails_at: Some(fails_at), ..Logged::new(&bytes) };
+            let mut writer = PackedWriter::open_in(&storage, 4).unwrap();
             let result = added().iter().try_for_each(|buffer| writer.append(buffer)).and_then(|()| writer.commit());
             assert_eq!(result.unwrap_err().kind(), ErrorKind::Io);
             assert_eq!(writer.append(&[1]).unwrap_err().kind(), ErrorKind::Poisoned);
@@ -236,11 +244,11 @@ fn an_error_at_any_call_is_reported_and_keeps_the_former_state() {
 }
 
 /// What `blosc append` does with a writer whose commit has failed.
-fn append_or_abandon(storage: &mut Logged) -> Result<()> {
+fn append_or_abandon(storage: &Logged) -> Result<()> {
     let mut writer = PackedWriter::open_in(storage, 4)?;
     let result = added().iter().try_for_each(|buffer| writer.append(buffer)).and_then(|()| writer.commit());
     if result.is_err() {
-        writer.abandon();
+        writer.abort();
     }
     result
 }
@@ -248,13 +256,13 @@ fn append_or_abandon(storage: &mut Logged) -> Result<()> {
 #[test]
 fn a_failed_append_that_is_abandoned_keeps_the_former_content_in_full() {
     for (bytes, before) in starts() {
-        let mut storage = Logged::new(&bytes);
-        append_or_abandon(&mut storage).unwrap();
-        let (calls, after) = (storage.calls.len(), [&before[..], &added()].concat());
+        let storage = Logged::new(&bytes);
+        append_or_abandon(&storage).unwrap();
+        let (calls, after) = (storage.calls().len(), [&before[..], &added()].concat());
         for (fails_at, stays_broken) in (0..calls).flat_map(|call| [(call, false), (call, true)]) {
-            let mut storage = Logged { fails_at: Some(fails_at), stays_broken, ..Logged::new(&bytes) };
+            let storage = Logged { fails_at: Some(fails_at), stays_broken, ..Logged::new(&bytes) };
             let what = format!("call {fails_at} fails, stays broken: {stays_broken}");
-            assert_eq!(append_or_abandon(&mut storage).unwrap_err().kind(), ErrorKind::Io, "{what}");
+            assert_eq!(append_or_abandon(&storage).unwrap_err().kind(), ErrorKind::Io, "{what}");
             let packed = PackedSuperChunk::open_in(&storage).unwrap_or_else(|error| panic!("{what}: {error}"));
             let found = contents(&packed).unwrap_or_else(|error| panic!("{what}: {error}"));
             // Of a storage that takes no more calls the new header cannot be taken back.

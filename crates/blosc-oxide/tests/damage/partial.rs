@@ -22,7 +22,7 @@ fn frame(layout: FrameLayout, checksums: bool) -> Disk {
     let disk = disk::empty(layout);
     let mut frame = disk::create(&disk, layout, disk::options().with_checksums(checksums)).unwrap();
     (0..SIZES.len()).for_each(|index| frame.append(&buffer(index)).unwrap());
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     drop(frame);
     disk
 }
@@ -71,7 +71,7 @@ fn damage_index(disk: &Disk, layout: FrameLayout, chunks: &[usize], entry: u64) 
 
 /// Everything but these chunks can be read, and they are named.
 fn assert_damaged(disk: &Disk, layout: FrameLayout, damaged: &[usize], what: &str) {
-    let mut frame: Frame = disk::open(disk, layout).unwrap();
+    let frame: Frame = disk::open(disk, layout).unwrap();
     let starts: Vec<usize> = (0..=SIZES.len()).map(|end| SIZES[..end].iter().sum()).collect();
     let is_between = |index: usize| damaged[0] <= index && index <= damaged[damaged.len() - 1] && damaged.len() > 1;
     for index in 0..SIZES.len() {
@@ -147,11 +147,11 @@ fn a_size_that_is_wrong_is_told_and_nothing_is_read_by_it() {
         };
         // A header that can be read, of other sizes.
         let damaged = changed(&whole, &file, |bytes| bytes[at + 4..at + 8].copy_from_slice(&804_i32.to_le_bytes()));
-        let mut frame = disk::open(&damaged, layout).unwrap();
+        let frame = disk::open(&damaged, layout).unwrap();
         assert_eq!(frame.decompress(5).unwrap(), buffer(5));
         assert!(frame.bytes(0..10).unwrap_err().to_string().contains("are announced"));
         assert!(!frame.verify().unwrap().is_good());
-        let mut frame = disk::open_writable(&damaged, layout, Durability::None).unwrap();
+        let mut frame = disk::edit(&damaged, layout, Durability::None).unwrap();
         let error = frame.delete(0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "what does not add up is not changed: {error}");
     }

@@ -2,8 +2,8 @@
 //! own, and a file that is missing does not hide what else is wrong.
 
 use blosc_oxide::{
-    ArrayOptions, AxisSelection, Codec, ErrorKind, Frame, FrameOptions, Limits, Location, NdArray, Options, Result,
-    Special, SuperChunk, Threads,
+    ArrayOptions, AxisSelection, Codec, ErrorKind, Frame, FrameEdit, FrameOptions, Limits, Location, NdArray,
+    OpenOptions, Options, Result, Special, SuperChunk, Threads,
     plugin::{CodecContext, CodecPlugin, Plugins},
     storage::{Directory, MemoryDirectory, MemoryStorage, ReadAt, Storage},
 };
@@ -23,7 +23,7 @@ fn data(nitems: usize) -> Vec<u8> {
 }
 
 fn new_file() -> (MemoryDirectory, Box<dyn Storage>) {
-    let mut directory = MemoryDirectory::new();
+    let directory = MemoryDirectory::new();
     let file = directory.create(FILE).unwrap();
     (directory, file)
 }
@@ -31,9 +31,9 @@ fn new_file() -> (MemoryDirectory, Box<dyn Storage>) {
 /// A frame of three chunks.
 fn frame() -> MemoryDirectory {
     let (directory, file) = new_file();
-    let mut frame = Frame::create_in(file, Options::new(4)).unwrap();
+    let mut frame = Frame::create(file, Options::new(4)).unwrap();
     frame.extend(&data(3 * CHUNK_ITEMS), CHUNK).unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     directory
 }
 
@@ -44,12 +44,19 @@ fn array() -> MemoryDirectory {
     let nitems = 2 * items + items / 2;
     let options = ArrayOptions::new(&[nitems], Options::new(4)).with_chunks(&[items]).with_blocks(&[items / 10]);
     let data = data(usize::try_from(nitems).unwrap());
-    NdArray::create_with_data(Location::Storage(file), &options, &data).unwrap().commit().unwrap();
+    NdArray::create_with_data(Location::storage(file), &options, &data).unwrap();
     directory
 }
 
 fn open(directory: &MemoryDirectory) -> Frame {
-    Frame::open_in(directory.open_writable(FILE).unwrap(), FrameOptions::default()).unwrap()
+    Frame::open(directory.open_writable(FILE).unwrap()).unwrap()
+}
+
+/// Changes the frame by another handle.
+fn change(directory: &MemoryDirectory, action: impl FnOnce(&mut FrameEdit) -> Result<()>) {
+    let mut edit = open(directory).edit().unwrap();
+    action(&mut edit).unwrap();
+    edit.commit().unwrap();
 }
 
 fn open_array(directory: &MemoryDirectory) -> NdArray {
@@ -62,7 +69,7 @@ fn damage(directory: &MemoryDirectory, index: usize) {
     let middle = frame.chunk(index).unwrap().len() as u64 / 2;
     let at = frame.chunk_position(index).unwrap().unwrap() + middle;
     drop(frame);
-    let mut file = directory.open_writable(FILE).unwrap();
+    let file = directory.open_writable(FILE).unwrap();
     let mut byte = [0];
     file.read_at(at, &mut byte).unwrap();
     file.write_at(at, &[byte[0] ^ 1]).unwrap();
@@ -78,7 +85,7 @@ fn a_damaged_chunk_is_not_copied() {
     let directory = frame();
     damage(&directory, 1);
     let mut frame = open(&directory);
-    frame.verify_when_read().unwrap();
+    frame.check_on_read().unwrap();
     assert!(frame.chunk(0).is_ok());
     assert_noticed(frame.chunk(1), "taking the chunk as it is stored");
     let mut copy = SuperChunk::new(frame.options().clone()).unwrap();
@@ -91,13 +98,13 @@ fn a_damaged_chunk_is_not_copied() {
 #[test]
 fn no_block_of_a_damaged_chunk_of_blocks_of_different_lengths_is_read() {
     let (directory, file) = new_file();
-    let mut frame = Frame::create_in(file, Options::new(4)).unwrap();
+    let mut frame = Frame::create(file, Options::new(4)).unwrap();
     frame.append_vlblocks(&[&data(100), &data(20_000), &data(7)]).unwrap();
-    drop(frame);
+    frame.commit().unwrap();
     damage(&directory, 0);
     let mut frame = open(&directory);
     assert_eq!(frame.block(0, 0).unwrap(), data(100));
-    frame.verify_when_read().unwrap();
+    frame.check_on_read().unwrap();
     assert_noticed(frame.block(0, 0), "a block");
 }
 
@@ -106,7 +113,7 @@ fn no_part_of_a_damaged_chunk_is_read() {
     let directory = frame();
     damage(&directory, 1);
     let mut frame = open(&directory);
-    frame.verify_when_read().unwrap();
+    frame.check_on_read().unwrap();
     // The damage is in the middle.
     let start = CHUNK as u64;
     assert_noticed(frame.bytes(start..start + 1), "one byte");
@@ -127,8 +134,9 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
     for workers in [1, 2, 5] {
         let threads = Options::new(4).with_threads(Threads::at_most(workers));
         let file = directory.open_writable(FILE).unwrap();
-        let mut array = NdArray::from_frame(Frame::open_in(file, FrameOptions::new(threads)).unwrap()).unwrap();
-        array.verify_when_read().unwrap();
+        let mut array =
+            NdArray::from_frame(Frame::open_with(file, &FrameOptions::new(threads).opening()).unwrap()).unwrap();
+        array.check_on_read().unwrap();
         let (first, nitems) = (CHUNK_ITEMS as u64, array.shape()[0]);
         let mut mask = vec![false; usize::try_from(nitems).unwrap()];
         mask[CHUNK_ITEMS] = true;
@@ -151,8 +159,8 @@ fn no_item_of_a_damaged_chunk_is_read_on_any_number_of_threads() {
 
 /// A frame that another handle has opened for reading, with checks.
 fn checking_reader(directory: &MemoryDirectory) -> Frame {
-    let mut reader = Frame::open_at(directory.open(FILE).unwrap(), 0, FrameOptions::default()).unwrap();
-    reader.verify_when_read().unwrap();
+    let mut reader = Frame::open(Location::source(directory.open(FILE).unwrap())).unwrap();
+    reader.check_on_read().unwrap();
     reader
 }
 
@@ -162,7 +170,7 @@ fn start_of(index: usize) -> u64 {
 }
 
 /// Reads little of a chunk.
-fn first_byte(frame: &Frame, index: usize) -> Result<Vec<u8>> {
+fn first_byte(frame: &SuperChunk, index: usize) -> Result<Vec<u8>> {
     frame.bytes(start_of(index)..start_of(index) + 1)
 }
 
@@ -171,7 +179,7 @@ fn what_others_have_added_is_compared_as_well() {
     let directory = frame();
     let mut reader = checking_reader(&directory);
     assert!(first_byte(&reader, 0).is_ok());
-    open(&directory).append(&data(CHUNK_ITEMS)).unwrap();
+    change(&directory, |edit| edit.append(&data(CHUNK_ITEMS)));
     damage(&directory, 0);
     damage(&directory, 3);
     assert!(reader.refresh().unwrap());
@@ -184,14 +192,14 @@ fn what_others_have_added_is_compared_as_well() {
 #[test]
 fn what_others_have_added_to_a_directory_is_compared_as_well() {
     let directory = MemoryDirectory::new();
-    let mut writer = Frame::create_in_directory(directory.clone(), Options::new(4)).unwrap();
+    let mut writer = Frame::create(directory.clone(), Options::new(4)).unwrap();
     writer.append(&data(CHUNK_ITEMS)).unwrap();
-    writer.commit().unwrap();
-    let mut reader = Frame::open_directory(directory.clone(), FrameOptions::default()).unwrap();
-    reader.verify_when_read().unwrap();
+    writer.checkpoint().unwrap();
+    let mut reader = Frame::open(directory.clone()).unwrap();
+    reader.check_on_read().unwrap();
     writer.append(&data(CHUNK_ITEMS)).unwrap();
-    writer.commit().unwrap();
-    let mut file = directory.open_writable("00000001.chunk").unwrap();
+    writer.checkpoint().unwrap();
+    let file = directory.open_writable("00000001.chunk").unwrap();
     let middle = file.len().unwrap() / 2;
     file.write_at(middle, b"damage").unwrap();
     assert!(reader.refresh().unwrap());
@@ -203,7 +211,9 @@ fn what_others_have_added_to_a_directory_is_compared_as_well() {
 fn what_others_have_added_to_an_array_is_compared_as_well() {
     let directory = array();
     let mut reader = NdArray::from_frame(checking_reader(&directory)).unwrap();
-    open_array(&directory).append(0, &data(CHUNK_ITEMS)).unwrap();
+    let mut edit = open_array(&directory).edit().unwrap();
+    edit.append(0, &data(CHUNK_ITEMS)).unwrap();
+    edit.commit().unwrap();
     damage(&directory, 3);
     assert!(reader.refresh().unwrap());
     assert!(reader.slice(&[AxisSelection::Index(0)]).is_ok());
@@ -215,29 +225,29 @@ fn nothing_is_read_when_the_checksums_of_what_others_have_added_are_damaged() {
     let directory = frame();
     let mut reader = checking_reader(&directory);
     // So many that the checksums are not read before they are needed.
-    open(&directory).fill(Special::Zeros, start_of(9000), CHUNK).unwrap();
-    let mut file = directory.open_writable(FILE).unwrap();
-    let (at, byte) = damage_checksums(&mut *file);
+    change(&directory, |edit| edit.fill(Special::Zeros, start_of(9000), CHUNK));
+    let file = directory.open_writable(FILE).unwrap();
+    let (at, byte) = damage_checksums(&*file);
     assert!(reader.refresh().unwrap());
     assert_noticed(first_byte(&reader, 0), "a byte");
     assert_noticed(reader.chunk(0), "a chunk");
-    assert_noticed(reader.verify_when_read(), "asking for it again");
+    assert_noticed(reader.check_on_read(), "asking for it again");
     assert_noticed(first_byte(&reader, 0), "a byte after that");
     file.write_at(at, &[byte]).unwrap();
-    reader.verify_when_read().unwrap();
+    reader.check_on_read().unwrap();
     assert!(first_byte(&reader, 0).is_ok());
 }
 
 /// Changes a byte of which nothing but the list of checksums is damaged; where, and what it was.
-fn damage_checksums(file: &mut dyn Storage) -> (u64, u8) {
+fn damage_checksums(file: &dyn Storage) -> (u64, u8) {
     let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
     file.read_at(0, &mut bytes).unwrap();
     for place in (0..bytes.len()).rev().step_by(4096) {
         let mut damaged = bytes.clone();
         damaged[place] ^= 1;
         let changed = damaged[place];
-        let opened = Frame::open_at(MemoryStorage::new(damaged), 0, FrameOptions::default());
-        if opened.is_ok_and(|mut frame| frame.verify_when_read().is_err()) {
+        let opened = Frame::open(Location::source(MemoryStorage::new(damaged)));
+        if opened.is_ok_and(|mut frame| frame.check_on_read().is_err()) {
             file.write_at(place as u64, &[changed]).unwrap();
             return (place as u64, bytes[place]);
         }
@@ -246,14 +256,14 @@ fn damage_checksums(file: &mut dyn Storage) -> (u64, u8) {
 }
 
 /// Tries something; whether it ended as it should.
-type Edit = fn(&mut Frame) -> bool;
+type Edit = fn(&mut FrameEdit) -> bool;
 
 #[test]
 fn an_edit_that_fails_or_adds_nothing_leaves_the_checks_on() {
     let directory = frame();
     damage(&directory, 1);
-    let mut frame = open(&directory);
-    frame.verify_when_read().unwrap();
+    let mut frame = open(&directory).edit().unwrap();
+    frame.check_on_read().unwrap();
     let edits: [(&str, Edit); 6] = [
         ("an empty buffer", |frame| frame.append(b"").is_err()),
         ("a chunk that is not there", |frame| frame.delete(7).is_err()),
@@ -273,17 +283,19 @@ fn an_edit_that_fails_or_adds_nothing_leaves_the_checks_on() {
 fn after_an_edit_each_chunk_is_compared_with_its_own_checksum() {
     let directory = frame();
     damage(&directory, 1);
-    let mut frame = open(&directory);
-    frame.verify_when_read().unwrap();
-    assert!(first_byte(&frame, 2).is_ok());
-    frame.insert(0, &data(CHUNK_ITEMS)).unwrap();
-    assert_noticed(first_byte(&frame, 2), "the damaged chunk behind a new one");
-    frame.delete(3).unwrap();
-    assert!(first_byte(&frame, 0).is_ok());
-    frame.reorder(&[2, 1, 0]).unwrap();
-    assert_noticed(first_byte(&frame, 0), "the damaged chunk at the front");
-    assert!(first_byte(&frame, 2).is_ok());
-    frame.rollback().unwrap();
+    let frame = Frame::open_with(directory.open_writable(FILE).unwrap(), &OpenOptions::new().with_check_on_read(true));
+    let frame = frame.unwrap();
+    let mut edit = frame.edit().unwrap();
+    assert!(first_byte(&edit, 2).is_ok());
+    edit.insert(0, &data(CHUNK_ITEMS)).unwrap();
+    assert_noticed(first_byte(&edit, 2), "the damaged chunk behind a new one");
+    edit.delete(3).unwrap();
+    assert!(first_byte(&edit, 0).is_ok());
+    edit.reorder(&[2, 1, 0]).unwrap();
+    assert_noticed(first_byte(&edit, 0), "the damaged chunk at the front");
+    assert!(first_byte(&edit, 2).is_ok());
+    drop(edit);
+    let mut frame = frame.edit().unwrap();
     assert_noticed(first_byte(&frame, 1), "the damaged chunk where it was");
     assert!(first_byte(&frame, 2).is_ok());
     frame.delete(0).unwrap();
@@ -291,7 +303,7 @@ fn after_an_edit_each_chunk_is_compared_with_its_own_checksum() {
     assert_noticed(first_byte(&frame, 0), "the damaged chunk elsewhere");
     frame.update(0, &data(CHUNK_ITEMS)).unwrap();
     assert!(first_byte(&frame, 0).is_ok());
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     damage(&directory, 0);
     frame.vlmetalayers_mut().add("note", b"the edit was of nothing else").unwrap();
     assert_noticed(frame.chunk(0), "the new chunk, whole");
@@ -301,8 +313,9 @@ fn after_an_edit_each_chunk_is_compared_with_its_own_checksum() {
 fn after_an_edit_each_chunk_of_an_array_is_compared_with_its_own_checksum() {
     let directory = array();
     damage(&directory, 1);
-    let mut array = open_array(&directory);
-    array.verify_when_read().unwrap();
+    let options = OpenOptions::new().with_check_on_read(true);
+    let array = NdArray::open_with(directory.open_writable(FILE).unwrap(), &options).unwrap();
+    let mut array = array.edit().unwrap();
     let first = CHUNK_ITEMS as u64;
     array.write(&[AxisSelection::Index(0)], &[1; 4]).unwrap();
     array.append(0, &data(CHUNK_ITEMS)).unwrap();
@@ -333,10 +346,10 @@ fn a_chunk_of_which_parts_are_read_is_compared_once() {
     let directory = array();
     let read = Arc::new(AtomicUsize::new(0));
     let source = Counted { storage: directory.open_writable(FILE).unwrap(), read: Arc::clone(&read) };
-    let frame = Frame::open_at(source, 0, FrameOptions::default()).unwrap();
+    let frame = Frame::open(Location::source(source)).unwrap();
     let cbytes = frame.chunk(0).unwrap().len();
     let mut array = NdArray::from_frame(frame).unwrap();
-    array.verify_when_read().unwrap();
+    array.check_on_read().unwrap();
     let bytes_read = |item: u64| {
         let before = read.load(Ordering::Relaxed);
         array.slice(&[AxisSelection::Index(item)]).unwrap();
@@ -352,13 +365,13 @@ fn a_chunk_of_which_parts_are_read_is_compared_once() {
 #[test]
 fn what_fills_up_a_damaged_chunk_does_not_make_it_good() {
     let (directory, file) = new_file();
-    let mut frame = Frame::create_in(file, Options::new(4)).unwrap();
+    let mut frame = Frame::create(file, Options::new(4)).unwrap();
     frame.extend_from(&data(CHUNK_ITEMS * 3 / 2)[..], CHUNK).unwrap();
-    drop(frame);
-    damage(&directory, 1);
-    let mut frame = open(&directory);
-    assert_noticed(frame.extend_from(&data(10)[..], CHUNK), "filling up the last chunk");
     frame.commit().unwrap();
+    damage(&directory, 1);
+    let mut frame = open(&directory).edit().unwrap();
+    assert_noticed(frame.extend_from(&data(10)[..], CHUNK), "filling up the last chunk");
+    frame.checkpoint().unwrap();
     assert_eq!(frame.verify().unwrap().damage.len(), 1);
 }
 
@@ -366,10 +379,10 @@ fn what_fills_up_a_damaged_chunk_does_not_make_it_good() {
 fn what_is_written_into_a_damaged_chunk_does_not_make_it_good() {
     let directory = frame();
     damage(&directory, 1);
-    let mut frame = open(&directory);
+    let mut frame = open(&directory).edit().unwrap();
     frame.write(5, &[7; 3]).unwrap();
     assert_noticed(frame.write(CHUNK as u64 + 5, &[7; 3]), "writing three bytes");
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     let found = frame.verify().unwrap();
     assert_eq!(found.damage.iter().map(|damage| damage.chunk).collect::<Vec<_>>(), [Some(1)]);
     // What replaces all of it needs nothing of it.
@@ -381,11 +394,11 @@ fn what_is_written_into_a_damaged_chunk_does_not_make_it_good() {
 fn what_is_written_into_a_damaged_chunk_of_an_array_does_not_make_it_good() {
     let directory = array();
     damage(&directory, 1);
-    let mut array = open_array(&directory);
+    let mut array = open_array(&directory).edit().unwrap();
     let first = CHUNK_ITEMS as u64;
     array.write(&[AxisSelection::Index(3)], &[1; 4]).unwrap();
     assert_noticed(array.write(&[AxisSelection::Index(first)], &[1; 4]), "writing an item");
-    array.commit().unwrap();
+    array.checkpoint().unwrap();
     assert_eq!(array.verify().unwrap().damage.len(), 1);
     array.write(&[(first..2 * first).into()], &data(CHUNK_ITEMS)).unwrap();
     assert!(array.verify().unwrap().is_good());
@@ -395,24 +408,24 @@ fn what_is_written_into_a_damaged_chunk_of_an_array_does_not_make_it_good() {
 fn an_array_does_not_grow_over_a_damaged_chunk() {
     let directory = array();
     damage(&directory, 2);
-    let mut array = open_array(&directory);
+    let mut array = open_array(&directory).edit().unwrap();
     assert_noticed(array.append(0, &data(10)), "appending to the last chunk");
     assert_noticed(array.delete(0, 0..1), "moving all items");
-    array.commit().unwrap();
+    array.checkpoint().unwrap();
     assert_eq!(array.verify().unwrap().damage.len(), 1);
 }
 
 #[test]
 fn a_chunk_whose_file_is_missing_is_damage_beside_other_damage() {
-    let mut directory = MemoryDirectory::new();
-    let mut frame = Frame::create_in_directory(directory.clone(), Options::new(4)).unwrap();
+    let directory = MemoryDirectory::new();
+    let mut frame = Frame::create(directory.clone(), Options::new(4)).unwrap();
     frame.extend(&data(4 * CHUNK_ITEMS), CHUNK).unwrap();
-    drop(frame);
+    frame.commit().unwrap();
     directory.remove("00000001.chunk").unwrap();
-    let mut file = directory.open_writable("00000003.chunk").unwrap();
+    let file = directory.open_writable("00000003.chunk").unwrap();
     let middle = file.len().unwrap() / 2;
     file.write_at(middle, b"damage").unwrap();
-    let mut frame = Frame::open_directory(directory, FrameOptions::default()).unwrap();
+    let frame = Frame::open(directory).unwrap();
     let found = frame.verify().unwrap();
     let damage: Vec<_> = found.damage.iter().map(|damage| (damage.chunk, damage.error.kind())).collect();
     assert_eq!(damage, [(Some(1), ErrorKind::Corrupt), (Some(3), ErrorKind::ChecksumMismatch)]);
@@ -438,11 +451,11 @@ impl CodecPlugin for OneByte {
 /// A frame of two chunks and a metalayer, as bytes.
 fn frame_of(options: Options, checksums: bool) -> Vec<u8> {
     let options = FrameOptions::new(options).with_checksums(checksums);
-    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
     frame.append(&[1; 100_000]).unwrap();
     frame.append(&[2; 100_000]).unwrap();
     frame.vlmetalayers_mut().add("unit", b"kelvin").unwrap();
-    frame.to_bytes().unwrap()
+    frame.checkpoint().unwrap().to_bytes().unwrap()
 }
 
 #[test]
@@ -452,8 +465,17 @@ fn what_takes_too_much_memory_is_not_called_damaged() {
         let options = FrameOptions::new(Options::new(1)).with_limits(Limits::new().with_max_allocation(150_000));
         // A chunk may be read, but not with its data.
         let little = options.clone().with_limits(Limits::new().with_max_allocation(90_000));
-        assert!(Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options).unwrap().verify().unwrap().is_good());
-        let found = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, little.clone()).unwrap().verify().unwrap();
+        assert!(
+            Frame::open_with(Location::source(MemoryStorage::new(bytes.clone())), &options.opening())
+                .unwrap()
+                .verify()
+                .unwrap()
+                .is_good()
+        );
+        let found = Frame::open_with(Location::source(MemoryStorage::new(bytes.clone())), &little.clone().opening())
+            .unwrap()
+            .verify()
+            .unwrap();
         assert_eq!((found.damaged, found.unexamined, found.is_good()), (0, 2, false));
         assert_eq!(found.obstacle.unwrap().kind(), ErrorKind::LimitExceeded);
         let error = Frame::repair(MemoryStorage::new(bytes), little).unwrap_err();
@@ -468,9 +490,9 @@ fn a_chunk_with_a_good_checksum_is_saved_though_its_data_takes_too_much_memory()
     let data: Vec<u8> = (0..100_000_u32).map(|at| (at / 3).to_le_bytes()[0]).collect();
     let repair = |checksums| {
         let created = FrameOptions::new(Options::new(1)).with_checksums(checksums);
-        let mut frame = Frame::create_in(MemoryStorage::default(), created).unwrap();
+        let mut frame = Frame::create(MemoryStorage::default(), created).unwrap();
         frame.append(&data).unwrap();
-        Frame::repair(MemoryStorage::new(frame.to_bytes().unwrap()), options.clone())
+        Frame::repair(MemoryStorage::new(frame.checkpoint().unwrap().to_bytes().unwrap()), options.clone())
     };
     assert_eq!(repair(false).unwrap_err().kind(), ErrorKind::LimitExceeded);
     let repair = repair(true).unwrap();
@@ -485,13 +507,13 @@ fn chunks_of_a_codec_that_is_not_known_are_saved_as_they_are() {
     let plugins = || Plugins::new().with_codec(200, Arc::new(OneByte)).unwrap();
     for checksums in [false, true] {
         let bytes = frame_of(Options::new(1).with_codec(Codec::Plugin(200)).with_plugins(plugins()), checksums);
-        let found = Frame::from_bytes(bytes.clone()).unwrap().verify().unwrap();
+        let found = Frame::open(bytes.clone()).unwrap().verify().unwrap();
         assert_eq!((found.damaged, found.unexamined), (0, 2));
         assert_eq!(found.obstacle.unwrap().kind(), ErrorKind::Unsupported);
         let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1)).unwrap();
         // Where there are checksums, it is known that they are what was written.
         assert_eq!((repair.report().damaged(), repair.report().unexamined), (0, if checksums { 0 } else { 2 }));
-        let mut saved = Frame::create_in(MemoryStorage::default(), Options::new(1).with_plugins(plugins())).unwrap();
+        let mut saved = Frame::create(MemoryStorage::default(), Options::new(1).with_plugins(plugins())).unwrap();
         repair.write_to(&mut saved).unwrap();
         assert!(saved.decompress(1).unwrap() == [2; 100_000]);
         assert_eq!(saved.vlmetalayers().get("unit").unwrap().unwrap(), b"kelvin");

@@ -1,7 +1,7 @@
 //! What is left of a damaged frame is found again, and what cannot be known is told.
 
 use blosc_oxide::{
-    Codec, ErrorKind, Frame, FrameOptions, Limits, Options, Special, SuperChunk, Threads, fill_chunk,
+    Codec, ErrorKind, Frame, FrameEdit, FrameOptions, Limits, Options, Special, SuperChunk, Threads, fill_chunk,
     legacy::EarlyFrame,
     repair::{Repair, RepairUnknown, RepairedBy},
     special_chunk,
@@ -24,19 +24,20 @@ fn buffer(number: u32) -> Vec<u8> {
 
 /// A frame on a storage that can be looked at.
 struct Case {
-    frame: Frame,
+    frame: FrameEdit,
     directory: MemoryDirectory,
 }
 
 impl Case {
     fn new(options: FrameOptions) -> Self {
-        let mut directory = MemoryDirectory::new();
-        let storage = directory.create("frame").unwrap();
-        Self { frame: Frame::create_in(storage, options).unwrap(), directory }
+        let directory = MemoryDirectory::new();
+        let mut frame = Frame::create(directory.create("frame").unwrap(), options).unwrap();
+        frame.checkpoint().unwrap();
+        Self { frame, directory }
     }
 
     fn bytes(&mut self) -> Vec<u8> {
-        self.frame.commit().unwrap();
+        self.frame.checkpoint().unwrap();
         let storage = self.directory.open("frame").unwrap();
         let mut bytes = vec![0; usize::try_from(storage.len().unwrap()).unwrap()];
         storage.read_at(0, &mut bytes).unwrap();
@@ -51,7 +52,7 @@ fn example(options: FrameOptions) -> Case {
         case.frame.append(&buffer(number)).unwrap();
     }
     case.frame.vlmetalayers_mut().add("note", b"first").unwrap();
-    case.frame.commit().unwrap();
+    case.frame.checkpoint().unwrap();
     for number in 6..10 {
         case.frame.append(&buffer(number)).unwrap();
     }
@@ -121,9 +122,9 @@ fn a_frame_of_others_without_its_header_is_found_by_its_index() {
     for checksums in [true, false] {
         let mut case = example(options().with_checksums(checksums));
         // What other programs leave: no copy of the header.
-        let mut bytes = case.frame.to_bytes().unwrap();
+        let mut bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
         case.frame.compact().unwrap();
-        let mut compacted = case.frame.to_bytes().unwrap();
+        let mut compacted = case.frame.checkpoint().unwrap().to_bytes().unwrap();
         for bytes in [&mut bytes, &mut compacted] {
             let header_len = section(bytes).0;
             for lost in [80, header_len] {
@@ -157,7 +158,7 @@ fn an_older_index_wins_over_none() {
     for lost in [index_at..index_at + 40, index_at..frame_len, frame_len - 10..frame_len, index_at..bytes.len()] {
         let mut bytes = bytes.clone();
         bytes[lost.clone()].fill(0xee);
-        assert!(Frame::from_bytes(bytes.clone()).is_err());
+        assert!(Frame::open(bytes.clone()).is_err());
         let repair = repair(&bytes);
         let report = repair.report();
         if report.nchunks == 10 {
@@ -182,7 +183,7 @@ fn chunks_are_found_without_any_index() {
     case.frame.extend(&buffers(0..8).concat(), 2000).unwrap();
     case.frame.append(&buffer(8)[..400]).unwrap();
     case.frame.vlmetalayers_mut().add("note", b"lost").unwrap();
-    let bytes = case.frame.to_bytes().unwrap();
+    let bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
     let (header_len, index_at) = section(&bytes);
     let expected = [buffers(0..8), vec![buffer(8)[..400].to_vec()]].concat();
     for has_header in [true, false] {
@@ -236,7 +237,7 @@ fn damaged_chunks_are_named_and_hold_zeros() {
 fn chunks_around_damage_are_found_without_index_and_header() {
     let mut case = Case::new(options().with_checksums(false));
     case.frame.extend(&buffers(0..10).concat(), 2000).unwrap();
-    let bytes = case.frame.to_bytes().unwrap();
+    let bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
     let (header_len, index_at) = section(&bytes);
     let start_of = |index: usize| {
         let chunk = case.frame.chunk(index).unwrap();
@@ -292,7 +293,7 @@ fn special_chunks_and_other_sizes_come_back() {
     let by_copy = repair(&bytes);
     assert!(by_copy.report().by <= RepairedBy::HeaderCopy);
     assert!(chunks(&repaired(&by_copy)) == expected);
-    let mut bytes = case.frame.to_bytes().unwrap();
+    let mut bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
     let header_len = section(&bytes).0;
     bytes[..header_len].fill(0);
     let by_index = repair(&bytes);
@@ -308,7 +309,7 @@ fn special_chunks_and_other_sizes_come_back() {
     for (number, size) in (0..).zip(sizes) {
         case.frame.append(&buffer(number)[..size]).unwrap();
     }
-    let mut bytes = case.frame.to_bytes().unwrap();
+    let mut bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
     let header_len = section(&bytes).0;
     bytes[..header_len].fill(0);
     let found = chunks(&repaired(&repair(&bytes)));
@@ -323,7 +324,7 @@ fn variable_length_blocks_come_back() {
         case.frame.append_vlblocks(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
     }
     let expected = chunks(&case.frame);
-    let mut bytes = case.frame.to_bytes().unwrap();
+    let mut bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
     let header_len = section(&bytes).0;
     bytes[..header_len].fill(0);
     let repair = repair(&bytes);
@@ -342,7 +343,7 @@ fn data_is_not_taken_for_an_index() {
         case.frame.append(&data).unwrap();
     }
     let expected = chunks(&case.frame);
-    let bytes = case.frame.to_bytes().unwrap();
+    let bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
     let (header_len, index_at) = section(&bytes);
     let mut headless = bytes.clone();
     headless[..header_len].fill(0);
@@ -378,13 +379,13 @@ fn early_frames_are_repaired() {
 /// A sparse frame with eight chunks in a directory.
 fn sparse() -> MemoryDirectory {
     let directory = MemoryDirectory::new();
-    let mut frame = Frame::create_in_directory(directory.clone(), options()).unwrap();
+    let mut frame = Frame::create(directory.clone(), options()).unwrap();
     for number in 0..8 {
         frame.append(&buffer(number)).unwrap();
     }
     frame.reorder(&[0, 1, 3, 2, 4, 5, 6, 7]).unwrap();
     frame.vlmetalayers_mut().add("note", b"sparse").unwrap();
-    drop(frame);
+    frame.commit().unwrap();
     directory
 }
 
@@ -401,7 +402,7 @@ fn sparse_frames_are_repaired() {
     assert!(chunks(&repaired(&whole)) == buffers(order));
 
     overwrite(&directory, "00000004.chunk", 40..90);
-    let mut removed = directory.clone();
+    let removed = directory.clone();
     removed.remove("00000001.chunk").unwrap();
     let damaged = Frame::repair_directory(directory.clone(), options()).unwrap();
     let names: Vec<_> = damaged.report().damage.iter().map(|damage| damage.chunk).collect();
@@ -413,7 +414,7 @@ fn sparse_frames_are_repaired() {
     let headless = Frame::repair_directory(directory.clone(), options()).unwrap();
     assert_eq!((headless.report().by, headless.report().nchunks), (RepairedBy::Index, 8), "{}", headless.report());
     assert!(chunks(&repaired(&headless)) == buffers(order));
-    let mut without = directory;
+    let without = directory;
     without.remove("chunks.b2frame").unwrap();
     let alone = Frame::repair_directory(without, options()).unwrap();
     assert_eq!((alone.report().by, alone.report().nchunks), (RepairedBy::Chunks, 8), "{}", alone.report());
@@ -428,7 +429,7 @@ fn golden_frames_without_headers_are_repaired() {
     let mut by_index = 0;
     for entry in &entries {
         let bytes = entry.read();
-        let original = chunks(&Frame::from_bytes(bytes.clone()).unwrap());
+        let original = chunks(&Frame::open(bytes.clone()).unwrap());
         let whole = repair(&bytes);
         assert!(whole.report().is_whole(), "{}: {}", entry.file, whole.report());
         assert!(chunks(&repaired(&whole)) == original, "{}", entry.file);
@@ -475,7 +476,7 @@ fn copies_of_one_chunk(count: usize) -> Vec<u8> {
     let (nbytes, options) = (500, options().with_checksums(false));
     let mut case = Case::new(options.clone());
     case.frame.fill(Special::Zeros, (count * nbytes) as u64, nbytes).unwrap();
-    let bytes = case.frame.to_bytes().unwrap();
+    let bytes = case.frame.checkpoint().unwrap().to_bytes().unwrap();
     let u32_at = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let (header_len, trailer_len) = (u32_at(11), u32_at(bytes.len() - TRAILER_LEN_FROM_END));
     let chunk = fill_chunk(b"same", nbytes, &Options::new(4)).unwrap();
@@ -498,7 +499,7 @@ fn copies_of_a_chunk_are_held_to_the_limits() {
     let bytes = copies_of_one_chunk(COUNT);
     let repaired = |limits: Limits| {
         let repair = Frame::repair(MemoryStorage::new(bytes.clone()), options().with_limits(limits)).unwrap();
-        let mut target = Frame::create_in(MemoryStorage::default(), repair.frame_options()).unwrap();
+        let mut target = Frame::create(MemoryStorage::default(), repair.frame_options()).unwrap();
         repair.write_to(&mut target).map(|()| target)
     };
     let error = repaired(Limits::new().with_max_allocation(1 << 20)).unwrap_err();

@@ -6,7 +6,7 @@ use crate::common::content::{Content, noise};
 use crate::common::disk::{self, FILE};
 use crate::common::edits::CHUNK;
 use blosc_oxide::{
-    ArrayOptions, AxisSelection, Fill, Frame, FrameLayout, FrameOptions, NdArray, Options, Threads,
+    ArrayOptions, AxisSelection, Fill, Frame, FrameEdit, FrameLayout, FrameOptions, NdArray, Options, Threads,
     storage::{Durability, MemoryStorage, ReadAt, Storage},
 };
 use std::io;
@@ -34,16 +34,16 @@ impl ReadAt for Counted {
 }
 
 impl Storage for Counted {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.moved.fetch_add(bytes.len(), Ordering::Relaxed);
         self.inner.write_at(position, bytes)
     }
 
-    fn set_len(&mut self, len: u64) -> io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
         self.inner.set_len(len)
     }
 
-    fn sync(&mut self) -> io::Result<()> {
+    fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -53,23 +53,23 @@ fn options(checksums: bool) -> FrameOptions {
 }
 
 /// A frame of chunks of `len` bytes, committed after each, and how many bytes are moved.
-fn committed_one_by_one(checksums: bool, nchunks: u64, len: usize) -> (Frame, Arc<AtomicUsize>) {
+fn committed_one_by_one(checksums: bool, nchunks: u64, len: usize) -> (FrameEdit, Arc<AtomicUsize>) {
     let storage = Counted::default();
     let moved = Arc::clone(&storage.moved);
-    let mut frame = Frame::create_in(storage, options(checksums).with_metalayer("unit", "kelvin")).unwrap();
+    let mut frame = Frame::create(storage, options(checksums).with_metalayer("unit", "kelvin")).unwrap();
     for seed in 0..nchunks {
         frame.append(&noise(seed, len)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
     }
     (frame, moved)
 }
 
 /// How many bytes are moved by most of some changes.
-fn usual_cost(frame: &mut Frame, moved: &AtomicUsize, change: Change) -> usize {
+fn usual_cost(frame: &mut FrameEdit, moved: &AtomicUsize, change: Change) -> usize {
     let cost = |seed| {
         let before = moved.load(Ordering::Relaxed);
         change(frame, seed);
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         moved.load(Ordering::Relaxed) - before
     };
     let mut costs: Vec<usize> = (10_000..10_015).map(cost).collect();
@@ -77,7 +77,7 @@ fn usual_cost(frame: &mut Frame, moved: &AtomicUsize, change: Change) -> usize {
     costs[costs.len() / 2]
 }
 
-type Change = fn(&mut Frame, usize);
+type Change = fn(&mut FrameEdit, usize);
 
 /// Changes of a frame of at least 300 chunks that touch one of them, or none.
 const CHANGES: [(&str, Change); 4] = [
@@ -122,10 +122,10 @@ fn a_frame_is_little_longer_than_what_compacting_leaves() {
         for (nchunks, len) in [(3000, 2000), (10_000, 500)] {
             let (mut frame, _) = committed_one_by_one(checksums, nchunks, len);
             let before = frame.dead_bytes().unwrap() as f64;
-            let len_before = frame.to_bytes().unwrap().len() as f64;
+            let len_before = frame.checkpoint().unwrap().to_bytes().unwrap().len() as f64;
             assert!(frame.verify().unwrap().is_good());
             frame.compact().unwrap();
-            let after = frame.to_bytes().unwrap().len() as f64;
+            let after = frame.checkpoint().unwrap().to_bytes().unwrap().len() as f64;
             let ratio = (len_before.max(after + before)) / after;
             assert!(ratio < 1.2, "{nchunks} chunks of {len}, checksums {checksums}: {ratio}");
         }
@@ -135,14 +135,14 @@ fn a_frame_is_little_longer_than_what_compacting_leaves() {
 #[test]
 fn a_frame_that_is_committed_once_has_a_packed_index() {
     for checksums in [true, false] {
-        let mut once = Frame::create_in(MemoryStorage::default(), options(checksums)).unwrap();
+        let mut once = Frame::create(MemoryStorage::default(), options(checksums)).unwrap();
         (0..2000).for_each(|seed| once.append(&noise(seed, 100)).unwrap());
-        let once = once.to_bytes().unwrap();
+        let once = once.checkpoint().unwrap().to_bytes().unwrap();
         let (mut often, _) = committed_one_by_one(checksums, 2000, 100);
         often.metalayers_mut().remove("unit").unwrap();
         often.compact().unwrap();
         assert_eq!(often.dead_bytes().unwrap(), 0);
-        let compacted = often.to_bytes().unwrap();
+        let compacted = often.checkpoint().unwrap().to_bytes().unwrap();
         for bytes in [&once, &compacted] {
             // The type of the fingerprint.
             assert_eq!(bytes[bytes.len() - 17], if checksums { 3 } else { 0 });
@@ -160,7 +160,7 @@ fn every_kind_of_change_in_slots_is_what_a_reader_finds() {
         let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
         frame.vlmetalayers_mut().add("note", b"").unwrap();
         (0..300).for_each(|seed| frame.append(&noise(seed, 40)).unwrap());
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         let mut rng = Rng::new(seed);
         for step in 0..300 {
             let (nchunks, data) = (frame.nchunks(), noise(1000 + step, 40));
@@ -176,16 +176,17 @@ fn every_kind_of_change_in_slots_is_what_a_reader_finds() {
                 11 if step % 3 == 0 => frame.vlmetalayers_mut().update("note", &noise(step, rng.below(900))).unwrap(),
                 12 if step % 7 == 0 => {
                     frame.append(&data).unwrap();
-                    frame.rollback().unwrap();
+                    frame.abort();
+                    frame = disk::edit(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
                 }
                 13 if step % 11 == 0 => {
                     drop(frame);
-                    frame = disk::open_writable(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
+                    frame = disk::edit(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
                 }
                 _ => frame.vlmetalayers_mut().update("note", &noise(step, rng.below(40))).unwrap(),
             }
-            frame.commit().unwrap();
-            let mut found = disk::open(&Disk::with_image(disk.image()), FrameLayout::Contiguous).unwrap();
+            frame.checkpoint().unwrap();
+            let found = disk::open(&Disk::with_image(disk.image()), FrameLayout::Contiguous).unwrap();
             assert!(found.verify().unwrap().is_good(), "step {step}");
             assert!(Content::of(&found).unwrap() == Content::of(&frame).unwrap(), "step {step}, seed {seed}");
         }
@@ -206,14 +207,14 @@ fn a_long_frame_can_be_opened_while_it_is_committed_without_pause() {
         let mut writer = Frame::create(&path, options).unwrap();
         let data = |at: usize| noise(at as u64, 40);
         (0..60_000).for_each(|at| writer.append(&data(at)).unwrap());
-        writer.commit().unwrap();
+        writer.checkpoint().unwrap();
         let is_done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
                     let next = writer.nchunks();
                     writer.append(&data(next)).unwrap();
-                    writer.commit().unwrap();
+                    writer.checkpoint().unwrap();
                 }
             });
             let mut last = 0;
@@ -240,7 +241,7 @@ fn an_array_that_grows_row_by_row_costs_what_is_added() {
     let mut array = NdArray::create(path.as_path(), &array, &Fill::Zeros).unwrap();
     for row in 0..600 {
         array.append(0, &noise(row, 256)).unwrap();
-        array.commit().unwrap();
+        array.checkpoint().unwrap();
     }
     let found = NdArray::open(&path).unwrap();
     assert_eq!(found.shape(), [600, 64]);

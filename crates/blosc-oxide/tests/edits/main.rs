@@ -8,3 +8,4 @@ mod commits;
 mod failed_calls;
 mod rollback;
 mod storage_faults;
+mod transactions;

@@ -1,14 +1,17 @@
-//! What has not been committed can be given up: the frame is again what the last commit made it, and goes on from there.
+//! What has not been committed is taken back when an edit is dropped or aborted, whatever ends it: the frame is again what
+//! the last commit made it, and goes on from there.
 
 use crate::common::child::Scratch;
 use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, Kind, warm_up};
 use blosc_oxide::{
-    ArrayOptions, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, Special, SuperChunk,
+    ArrayOptions, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, Location, NdArray, Options, Result, Special,
+    SuperChunk,
     storage::{Durability, MemoryStorage},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 use testkit::storage::{Disk, Fault, FaultKind};
 
 const PLAIN: Kind = Kind {
@@ -48,11 +51,16 @@ const CHANGES: [(&str, Change); 9] = [
     ("fill", |sc| sc.fill(Special::Zeros, CHUNK as u64, CHUNK)),
 ];
 
-/// Checks that a frame is `content`, whole, and can be changed.
-fn check(name: &str, frame: &mut Frame, content: &Content) {
+/// Checks that a frame is `content`, whole, and unchanged.
+fn check(name: &str, frame: &SuperChunk, content: &Content) {
     assert!(!frame.is_changed(), "{name}");
     assert_eq!(Content::of(frame).unwrap(), *content, "{name}");
     assert!(frame.verify().unwrap().is_good(), "{name}");
+}
+
+fn open(disk: &Disk, kind: Kind, durability: Durability) -> Frame {
+    let options = disk::options().with_durability(durability).with_lock_timeout(Duration::ZERO);
+    Frame::open_with(disk::location(disk, kind.layout).unwrap(), &options.opening()).unwrap()
 }
 
 #[test]
@@ -60,20 +68,33 @@ fn a_change_that_is_given_up_has_not_happened() {
     for kind in KINDS {
         for (name, change) in CHANGES {
             let disk = kind.disk();
-            let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
-            warm_up(kind, &mut frame).unwrap();
-            let before = Content::of(&frame).unwrap();
-            change(&mut frame).unwrap();
-            frame.rollback().unwrap();
-            check(name, &mut frame, &before);
-            drop(frame);
-            let mut again = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
-            check(name, &mut again, &before);
+            let mut frame = open(&disk, kind, Durability::Fsync);
+            let mut edit = frame.edit().unwrap();
+            warm_up(kind, &mut edit).unwrap();
+            let before = Content::of(&edit).unwrap();
+            change(&mut edit).unwrap();
+            edit.abort();
+            check(name, &frame.edit().unwrap(), &before);
+            check(name, &open(&disk, kind, Durability::Fsync), &before);
+            frame.refresh().unwrap();
+            check(name, &frame, &before);
+            let mut again = frame.edit().unwrap();
             change(&mut again).unwrap();
-            again.commit().unwrap();
-            let after = Content::of(&again).unwrap();
+            let committed = again.commit().unwrap();
+            let after = Content::of(&committed).unwrap();
             assert_ne!(after, before, "{name} on {kind:?}");
-            check(name, &mut disk::open(&disk, kind.layout).unwrap(), &after);
+            check(name, &committed, &after);
+            check(name, &disk::open(&disk, kind.layout).unwrap(), &after);
+            match Content::of(&frame) {
+                Ok(content) => assert_eq!(content, before, "{name}"),
+                // The header is longer now, and was written where the first chunks were.
+                Err(error) => assert_eq!(
+                    (error.kind(), name),
+                    (ErrorKind::Conflict, "change metalayers"),
+                    "{kind:?}: {error} {:?}",
+                    std::error::Error::source(&error).map(ToString::to_string)
+                ),
+            }
         }
     }
 }
@@ -83,11 +104,11 @@ fn a_directory_has_no_file_of_a_change_that_was_given_up() {
     let kind = KINDS[3];
     let disk = kind.disk();
     let before = disk.names().unwrap();
-    let mut frame = disk::open_writable(&disk, kind.layout, Durability::None).unwrap();
-    frame.append(&noise(1, CHUNK)).unwrap();
-    frame.update(0, &noise(2, CHUNK)).unwrap();
+    let mut edit = disk::edit(&disk, kind.layout, Durability::None).unwrap();
+    edit.append(&noise(1, CHUNK)).unwrap();
+    edit.update(0, &noise(2, CHUNK)).unwrap();
     assert!(disk.names().unwrap().len() > before.len());
-    frame.rollback().unwrap();
+    drop(edit);
     assert_eq!(disk.names().unwrap(), before);
 }
 
@@ -95,54 +116,72 @@ fn a_directory_has_no_file_of_a_change_that_was_given_up() {
 fn changes_after_one_that_was_given_up_are_committed() {
     for kind in KINDS {
         let disk = kind.disk();
-        let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
-        warm_up(kind, &mut frame).unwrap();
-        let before = Content::of(&frame).unwrap();
-        frame.append(&noise(1, CHUNK)).unwrap();
-        frame.rollback().unwrap();
-        frame.update(0, &noise(2, CHUNK)).unwrap();
-        frame.commit().unwrap();
-        frame.delete(0).unwrap();
-        frame.rollback().unwrap();
-        drop(frame);
+        let frame = open(&disk, kind, Durability::Fsync);
+        let mut edit = frame.edit().unwrap();
+        warm_up(kind, &mut edit).unwrap();
+        let before = Content::of(&edit).unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
+        edit.abort();
+        let mut edit = frame.edit().unwrap();
+        edit.update(0, &noise(2, CHUNK)).unwrap();
+        edit.checkpoint().unwrap();
+        edit.delete(0).unwrap();
+        drop(edit);
         let mut expected = before;
         expected.chunks[0] = noise(2, CHUNK);
-        check("two rollbacks", &mut disk::open(&disk, kind.layout).unwrap(), &expected);
+        check("two aborts", &disk::open(&disk, kind.layout).unwrap(), &expected);
+        check("two aborts", &frame.edit().unwrap(), &expected);
     }
 }
 
 #[test]
-fn what_was_never_committed_cannot_be_given_up() {
-    let mut sc = SuperChunk::new(Options::new(4)).unwrap();
-    sc.append(&noise(1, CHUNK)).unwrap();
-    assert_eq!(sc.rollback().unwrap_err().kind(), ErrorKind::InvalidArgument);
-    assert_eq!(sc.nchunks(), 1);
-    let scratch = Scratch::new("rollback-build");
+fn a_frame_that_is_never_committed_is_not_there() {
+    let scratch = Scratch::new("rollback-create");
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
         let path = scratch.path().join(format!("{layout:?}"));
-        let frame = Frame::build(&path, FrameOptions::new(Options::new(4)).with_layout(layout), |sc| {
-            sc.append(&noise(1, CHUNK))?;
-            assert_eq!(sc.rollback().unwrap_err().kind(), ErrorKind::InvalidArgument);
-            Ok(())
-        });
-        assert_eq!(frame.unwrap().nchunks(), 1);
+        let options = FrameOptions::new(Options::new(4)).with_layout(layout);
+        let mut edit = Frame::create(&path, &options).unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
+        drop(edit);
+        assert!(!path.exists(), "{layout:?}");
+        let mut edit = Frame::create(&path, &options).unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
+        assert_eq!(edit.commit().unwrap().nchunks(), 1);
+        assert_eq!(Frame::open(&path).unwrap().nchunks(), 1);
+        assert!(Frame::create(&path, &options).is_err());
     }
 }
 
 #[test]
-fn after_a_failed_write_nothing_is_given_up_and_nothing_committed() {
+fn after_a_failed_write_nothing_is_committed() {
     for kind in KINDS {
         let disk = kind.disk();
-        let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
-        warm_up(kind, &mut frame).unwrap();
-        let before = Content::of(&frame).unwrap();
-        frame.append(&noise(1, CHUNK)).unwrap();
+        let mut edit = disk::edit(&disk, kind.layout, Durability::Fsync).unwrap();
+        warm_up(kind, &mut edit).unwrap();
+        let before = Content::of(&edit).unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
         disk.set_fault(Fault { after: 0, kind: FaultKind::Full });
-        assert!(frame.append(&noise(2, 2 << 20)).is_err());
-        assert_eq!(frame.rollback().unwrap_err().kind(), ErrorKind::Poisoned);
-        drop(frame);
+        assert!(edit.append(&noise(2, 2 << 20)).is_err());
+        assert_eq!(edit.append(&noise(3, CHUNK)).unwrap_err().kind(), ErrorKind::Poisoned);
+        assert_eq!(edit.commit().unwrap_err().kind(), ErrorKind::Poisoned);
         let disk = Disk::with_image(disk.image());
-        check("a full disk", &mut disk::open(&disk, kind.layout).unwrap(), &before);
+        check("a full disk", &disk::open(&disk, kind.layout).unwrap(), &before);
+    }
+}
+
+#[test]
+fn after_a_failed_write_the_next_edit_goes_on_from_what_was_committed() {
+    for kind in KINDS {
+        let disk = kind.disk();
+        let frame = open(&disk, kind, Durability::Fsync);
+        let mut edit = frame.edit().unwrap();
+        disk.set_fault(Fault { after: 0, kind: FaultKind::Error });
+        assert!(edit.append(&noise(2, 2 << 20)).is_err());
+        drop(edit);
+        let mut edit = frame.edit().unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
+        let expected = Content::of(&frame).unwrap().with_chunk(&noise(1, CHUNK));
+        check("the next edit", &edit.commit().unwrap(), &expected);
     }
 }
 
@@ -152,16 +191,19 @@ fn the_lock_is_let_go_with_the_changes() {
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {
         let path = scratch.path().join(format!("{layout:?}"));
         let options = FrameOptions::new(Options::new(4)).with_layout(layout).with_locking(true);
-        let timeout = options.clone().with_lock_timeout(std::time::Duration::from_millis(20));
-        let mut first = Frame::create(&path, options).unwrap();
-        let mut second = Frame::open_writable_with(&path, timeout).unwrap();
-        first.append(&noise(1, CHUNK)).unwrap();
-        assert_eq!(second.append(&noise(2, CHUNK)).unwrap_err().kind(), ErrorKind::Locked);
-        first.rollback().unwrap();
-        second.append(&noise(2, CHUNK)).unwrap();
-        second.commit().unwrap();
-        first.append(&noise(3, CHUNK)).unwrap();
-        first.commit().unwrap();
+        let timeout = options.clone().with_lock_timeout(Duration::from_millis(20));
+        let first = Frame::create(&path, options).unwrap().commit().unwrap();
+        let mut second = Frame::open_with(&path, &timeout.opening()).unwrap();
+        let mut edit = first.edit().unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
+        assert_eq!(second.edit().unwrap_err().kind(), ErrorKind::Locked);
+        edit.abort();
+        let mut edit = second.edit().unwrap();
+        edit.append(&noise(2, CHUNK)).unwrap();
+        edit.commit().unwrap();
+        let mut edit = first.edit().unwrap();
+        edit.append(&noise(3, CHUNK)).unwrap();
+        edit.commit().unwrap();
         assert!(second.refresh().unwrap());
         assert_eq!(second.bytes(0..2 * CHUNK as u64).unwrap(), [noise(2, CHUNK), noise(3, CHUNK)].concat());
     }
@@ -171,28 +213,34 @@ fn the_lock_is_let_go_with_the_changes() {
 fn an_array_gets_its_shape_back() {
     let options = ArrayOptions::new(&[10, 10], Options::new(4)).with_chunks(&[4, 4]).with_blocks(&[2, 2]);
     let disk = disk::empty(FrameLayout::Contiguous);
-    let mut array = NdArray::create(disk::place(&disk, FrameLayout::Contiguous), &options, &Fill::Zeros).unwrap();
-    array.commit().unwrap();
-    let items = array.to_vec().unwrap();
-    array.resize(&[20, 3]).unwrap();
-    array.rollback().unwrap();
-    assert_eq!((array.shape(), array.to_vec().unwrap()), (&[10, 10][..], items));
-    array.resize(&[12, 10]).unwrap();
-    array.commit().unwrap();
-    assert_eq!(array.shape(), [12, 10]);
+    for location in [disk::location(&disk, FrameLayout::Contiguous).unwrap(), Location::Memory] {
+        let array = NdArray::create(location, &options, &Fill::Zeros).unwrap().commit().unwrap();
+        let items = array.to_vec().unwrap();
+        let mut edit = array.edit().unwrap();
+        edit.resize(&[20, 3]).unwrap();
+        drop(edit);
+        assert_eq!((array.shape(), array.to_vec().unwrap()), (&[10, 10][..], items.clone()));
+        let mut edit = array.edit().unwrap();
+        assert_eq!((edit.shape(), edit.to_vec().unwrap()), (&[10, 10][..], items));
+        edit.resize(&[12, 10]).unwrap();
+        assert_eq!(edit.commit().unwrap().shape(), [12, 10]);
+        assert_eq!((array.shape(), array.edit().unwrap().shape()), (&[10, 10][..], &[12, 10][..]));
+    }
 }
 
 #[test]
-fn a_frame_that_is_dropped_by_a_panic_is_not_committed() {
+fn an_edit_that_is_dropped_by_a_panic_is_not_committed() {
     let disk = PLAIN.disk();
     let before = Content::of(&disk::open(&disk, PLAIN.layout).unwrap()).unwrap();
+    let frame = open(&disk, PLAIN, Durability::None);
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let mut frame = disk::open_writable(&disk, PLAIN.layout, Durability::None).unwrap();
-        frame.append(&noise(1, CHUNK)).unwrap();
+        let mut edit = frame.edit().unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
         panic!("half way");
     }));
     assert!(panicked.is_err());
-    check("a panic", &mut disk::open(&disk, PLAIN.layout).unwrap(), &before);
+    check("a panic", &disk::open(&disk, PLAIN.layout).unwrap(), &before);
+    check("a panic", &frame.edit().unwrap(), &before);
 }
 
 #[test]
@@ -202,10 +250,9 @@ fn a_frame_whose_making_panics_is_not_there() {
         let path = scratch.path().join(format!("{layout:?}"));
         let options = FrameOptions::new(Options::new(4)).with_layout(layout);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            Frame::build(&path, options, |sc| {
-                sc.append(&noise(1, CHUNK))?;
-                panic!("half way");
-            })
+            let mut edit = Frame::create(&path, options).unwrap();
+            edit.append(&noise(1, CHUNK)).unwrap();
+            panic!("half way");
         }));
         assert!(panicked.is_err());
         assert!(!path.exists(), "{layout:?}");
@@ -214,10 +261,20 @@ fn a_frame_whose_making_panics_is_not_there() {
 
 #[test]
 fn a_frame_in_memory_goes_back_too() {
-    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4)).unwrap();
-    frame.append(&noise(1, CHUNK)).unwrap();
+    let mut edit = Frame::create(MemoryStorage::default(), Options::new(4)).unwrap();
+    edit.append(&noise(1, CHUNK)).unwrap();
+    let frame = edit.commit().unwrap();
     let bytes = frame.to_bytes().unwrap();
-    frame.append(&noise(2, CHUNK)).unwrap();
-    frame.rollback().unwrap();
+    let mut edit = frame.edit().unwrap();
+    edit.append(&noise(2, CHUNK)).unwrap();
+    edit.abort();
     assert_eq!(frame.to_bytes().unwrap(), bytes);
+    let frame = Frame::from(frame.copy(Options::new(4)).unwrap());
+    let mut edit = frame.edit().unwrap();
+    edit.append(&noise(2, CHUNK)).unwrap();
+    drop(edit);
+    assert_eq!(frame.edit().unwrap().nchunks(), 1);
+    let mut edit = frame.edit().unwrap();
+    edit.append(&noise(2, CHUNK)).unwrap();
+    assert_eq!((edit.commit().unwrap().nchunks(), frame.nchunks(), frame.edit().unwrap().nchunks()), (2, 1, 2));
 }

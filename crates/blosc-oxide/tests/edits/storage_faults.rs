@@ -5,7 +5,7 @@
 use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, EDITS, Edit, Kind, warm_up};
-use blosc_oxide::{ErrorKind, Frame, FrameLayout, storage::Durability};
+use blosc_oxide::{ErrorKind, FrameEdit, FrameLayout, storage::Durability};
 use std::collections::BTreeSet;
 use testkit::storage::{Disk, Fault, FaultKind, Image};
 
@@ -32,7 +32,7 @@ impl Trial {
     fn new(kind: Kind, edit: Edit) -> Self {
         let disk = kind.disk();
         let start = disk.image();
-        let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+        let mut frame = disk::edit(&disk, kind.layout, Durability::Fsync).unwrap();
         warm_up(kind, &mut frame).unwrap();
         let before = Content::of(&frame).unwrap();
         let calls = disk.count();
@@ -45,7 +45,7 @@ impl Trial {
     fn run(&self, (name, edit): Edit, fault: Fault) {
         let place = format!("{name} on {:?}, {fault:?} of {}", self.kind, self.calls);
         let disk = Disk::with_image(self.start.clone());
-        let mut frame = disk::open_writable(&disk, self.kind.layout, Durability::Fsync).unwrap();
+        let mut frame = disk::edit(&disk, self.kind.layout, Durability::Fsync).unwrap();
         warm_up(self.kind, &mut frame).unwrap();
         disk.set_fault(fault);
         let result = edit(&mut frame);
@@ -72,7 +72,7 @@ impl Trial {
 
     fn check_content(&self, place: &str, image: &Image) -> Content {
         let frame = disk::open(&Disk::with_image(image.clone()), self.kind.layout);
-        let mut frame = frame.unwrap_or_else(|error| panic!("{place}: opening: {error}"));
+        let frame = frame.unwrap_or_else(|error| panic!("{place}: opening: {error}"));
         let found = Content::of(&frame).unwrap_or_else(|error| panic!("{place}: reading: {error}"));
         assert!(found == self.before || found == self.after, "{place}: it is {found:?}");
         assert!(frame.verify().unwrap().is_good(), "{place}: damaged");
@@ -80,21 +80,21 @@ impl Trial {
     }
 }
 
-fn assert_poisoned(place: &str, frame: &mut Frame) {
+fn assert_poisoned(place: &str, frame: &mut FrameEdit) {
     let nchunks = frame.nchunks();
     let order: Vec<usize> = (0..nchunks).collect();
     let mut results = vec![
         ("append", frame.append(&noise(1, CHUNK))),
         ("append zeros", frame.append(&[0; CHUNK])),
         ("reorder", frame.reorder(&order)),
-        ("compact", frame.compact()),
+        ("compact", frame.compact().map(drop)),
     ];
     if nchunks > 0 {
         results.push(("update", frame.update(0, &noise(2, CHUNK))));
         results.push(("delete", frame.delete(0)));
     }
     frame.metalayers_mut();
-    results.push(("commit", frame.commit()));
+    results.push(("commit", frame.checkpoint().map(drop)));
     for (call, result) in results {
         let kind = result.err().map(|error| error.kind());
         assert_eq!(kind, Some(ErrorKind::Poisoned), "{place}: {call} afterwards");
@@ -108,7 +108,7 @@ fn assert_no_litter(place: &str, layout: FrameLayout, disk: &Disk, start: &Image
     }
     let disk = Disk::with_image(disk.image());
     let before: BTreeSet<String> = disk.names().unwrap().into_iter().collect();
-    disk::open_writable(&disk, layout, Durability::None).unwrap().compact().unwrap();
+    disk::edit(&disk, layout, Durability::None).unwrap().compact().unwrap();
     let after: BTreeSet<String> = disk.names().unwrap().into_iter().collect();
     for name in before.difference(&after) {
         assert!(start.get(name).is_some(), "{place}: {name} is left");
@@ -165,7 +165,7 @@ fn a_commit_of_a_file_that_is_reported_as_failed_is_not_made() {
         let trial = Trial::new(CONTIGUOUS, (name, edit));
         for after in 0..trial.calls {
             let disk = Disk::with_image(trial.start.clone());
-            let mut frame = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+            let mut frame = disk::edit(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
             disk.set_fault(Fault { after, kind: FaultKind::Error });
             if edit(&mut frame).is_ok() {
                 continue;
@@ -182,7 +182,7 @@ fn a_file_that_fills_up_before_the_commit_keeps_what_it_had() {
         for seed in 0..4 {
             frame.append(&noise(seed, 600 << 10))?;
         }
-        frame.commit()
+        frame.checkpoint().map(drop)
     });
     let trial = Trial::new(CONTIGUOUS, edit);
     assert!(trial.calls > 5, "nothing is written before the commit");
@@ -197,7 +197,7 @@ fn a_file_that_fills_up_before_the_commit_keeps_what_it_had() {
 fn what_cannot_be_read_is_not_called_damaged() {
     for kind in [CONTIGUOUS, SPARSE] {
         let disk = kind.disk();
-        let mut frame = disk::open(&disk, kind.layout).unwrap();
+        let frame = disk::open(&disk, kind.layout).unwrap();
         let before = disk.count();
         assert!(frame.verify().unwrap().is_good());
         for after in 0..disk.count() - before {
@@ -265,18 +265,18 @@ fn a_disk_that_an_append_has_filled_has_room_again() {
         let before = Content::of(&disk::open(&Disk::with_image(start.clone()), kind.layout).unwrap()).unwrap();
         for after in 0..60 {
             let disk = full_after(&start, after);
-            let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+            let mut frame = disk::edit(&disk, kind.layout, Durability::Fsync).unwrap();
             let appended = (0..4).try_for_each(|seed| frame.append(&noise(seed, 600 << 10)));
-            if appended.and_then(|()| frame.commit()).is_ok() {
+            if appended.and_then(|()| frame.checkpoint().map(drop)).is_ok() {
                 assert!(after > 20, "there is always room");
                 break;
             }
             assert_eq!(len_of(&disk.image()), len_of(&start), "{kind:?}, call {after}: its space is not given back");
             drop(frame);
             let disk = Disk::with_image(disk.image());
-            let mut frame = disk::open_writable(&disk, kind.layout, Durability::Fsync).unwrap();
+            let mut frame = disk::edit(&disk, kind.layout, Durability::Fsync).unwrap();
             frame.append(&noise(9, CHUNK)).unwrap();
-            frame.commit().unwrap();
+            frame.checkpoint().unwrap();
             frame.compact().unwrap();
             assert_eq!(Content::of(&frame).unwrap(), before.with_chunk(&noise(9, CHUNK)), "{kind:?}, call {after}");
         }
@@ -287,15 +287,16 @@ fn a_disk_that_an_append_has_filled_has_room_again() {
 fn what_a_killed_process_has_not_committed_takes_no_space_after_the_next_change() {
     let start = CONTIGUOUS.disk().image();
     let disk = Disk::with_image(start.clone());
-    let mut killed = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+    let mut killed = disk::edit(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
     (0..4).for_each(|seed| killed.append(&noise(seed, 600 << 10)).unwrap());
     std::mem::forget(killed);
     assert!(len_of(&disk.image()) > len_of(&start) + (1 << 20));
     let filled = disk.image().digest();
-    let mut frame = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
-    assert_eq!(disk.image().digest(), filled, "it may not be dead: opening the frame takes nothing from others");
+    let frame = disk::open(&disk, CONTIGUOUS.layout).unwrap();
+    assert_eq!(disk.image().digest(), filled, "opening the frame takes nothing from others");
+    let mut frame = frame.edit().unwrap();
     frame.append(&noise(9, CHUNK)).unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     assert!(len_of(&disk.image()) < len_of(&start) + 4 * CHUNK, "{} bytes", len_of(&disk.image()));
 }
 
@@ -303,8 +304,8 @@ fn what_a_killed_process_has_not_committed_takes_no_space_after_the_next_change(
 fn what_is_given_up_takes_no_space() {
     let disk = CONTIGUOUS.disk();
     let before = len_of(&disk.image());
-    let mut frame = disk::open_writable(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
+    let mut frame = disk::edit(&disk, CONTIGUOUS.layout, Durability::Fsync).unwrap();
     (0..4).for_each(|seed| frame.append(&noise(seed, 600 << 10)).unwrap());
-    frame.rollback().unwrap();
+    frame.abort();
     assert!(len_of(&disk.image()) <= before);
 }

@@ -109,12 +109,14 @@ fn the_metalayer_that_was_called_caterva_is_read_and_kept() {
         let items: Vec<u8> = (first..first + 4).flat_map(u16::to_le_bytes).collect();
         sc.append(&items).unwrap();
     }
-    let mut array = NdArray::from_super_chunk(sc).unwrap();
+    let array = NdArray::from_frame(sc.into()).unwrap();
     assert_eq!((array.shape(), array.dtype()), (&[3, 3][..], "|S2"));
     let items = [1_u16, 2, 5, 3, 4, 7, 9, 10, 13].map(u16::to_le_bytes).concat();
     assert_eq!(array.to_vec().unwrap(), items);
-    array.resize(&[3, 2]).unwrap();
-    let sc = array.into_super_chunk();
+    let mut edit = array.edit().unwrap();
+    edit.resize(&[3, 2]).unwrap();
+    let array = edit.commit().unwrap();
+    let sc = array.super_chunk();
     assert_eq!(sc.metalayers().get("caterva").unwrap(), metalayer(0x95, &[3, 2], &[2, 2], &[2, 2]));
     assert!(sc.metalayers().get("b2nd").is_none());
 }
@@ -144,7 +146,7 @@ fn crafted_geometry_is_an_error_in_microseconds() {
             sc.append(&[1; 64]).unwrap();
             sc.metalayers_mut().add("b2nd", content.clone()).unwrap();
             let start = Instant::now();
-            let result = NdArray::from_super_chunk(sc);
+            let result = NdArray::from_frame(sc.into());
             (start.elapsed(), result.map(|array| format!("{array:?}")))
         };
         // The machine may be busy now and then.
@@ -157,7 +159,7 @@ fn crafted_geometry_is_an_error_in_microseconds() {
     for len in 0..content.len() {
         let mut sc = SuperChunk::new(Options::new(8)).unwrap();
         sc.metalayers_mut().add("b2nd", &content[..len]).unwrap();
-        assert!(NdArray::from_super_chunk(sc).is_err());
+        assert!(NdArray::from_frame(sc.into()).is_err());
     }
 }
 
@@ -167,12 +169,12 @@ fn arrays_of_sixteen_dimensions_and_of_none_come_back() {
     let items: Vec<u8> = (0..96).collect();
     let options = ArrayOptions::new(&shape, Options::new(1)).with_chunks(&[1; 16]).with_blocks(&[1; 16]);
     let bytes = frame_of(&options, &items);
-    let array = NdArray::from_bytes(bytes).unwrap();
+    let array = NdArray::open(bytes).unwrap();
     assert_eq!((array.shape(), array.to_vec().unwrap()), (&shape[..], items));
-    let none = NdArray::from_bytes(frame_of(&ArrayOptions::new(&[], Options::new(1)), &[7])).unwrap();
+    let none = NdArray::open(frame_of(&ArrayOptions::new(&[], Options::new(1)), &[7])).unwrap();
     assert_eq!((none.shape(), none.to_vec().unwrap(), none.slice(&[]).unwrap()), (&[][..], vec![7], vec![7]));
     let empty = ArrayOptions::new(&[4, 0, 2], Options::new(1));
-    let mut empty = NdArray::from_bytes(frame_of(&empty, &[])).unwrap();
+    let mut empty = NdArray::open(frame_of(&empty, &[])).unwrap().edit().unwrap();
     empty.resize(&[1, 1, 2]).unwrap();
     assert_eq!(empty.to_vec().unwrap(), [0, 0]);
 }

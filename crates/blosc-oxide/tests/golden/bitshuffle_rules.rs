@@ -69,11 +69,11 @@ fn early(format: EarlyFrame, data: &[u8]) -> Frame {
     sc.append(data).unwrap();
     let mut bytes = Cursor::new(Vec::new());
     sc.write_early(format, &mut bytes).unwrap();
-    Frame::from_bytes(bytes.into_inner()).unwrap()
+    Frame::open(bytes.into_inner()).unwrap()
 }
 
 /// The bytes of the first chunk as they are in the frame.
-fn stored(frame: &mut Frame) -> Vec<u8> {
+fn stored(frame: &Frame) -> Vec<u8> {
     let position = usize::try_from(frame.chunk_position(0).unwrap().unwrap()).unwrap();
     let bytes = frame.to_bytes().unwrap();
     Chunk::parse(&bytes[position..]).unwrap().as_bytes().to_vec()
@@ -86,8 +86,8 @@ fn early_frames_are_right_for_the_release_they_are_written_for() {
         let data = data(items);
         let rules = [(EarlyFrame::Beta1, BitshuffleRule::Old), (EarlyFrame::Beta5, BitshuffleRule::Current)];
         for (format, rule) in rules {
-            let mut frame = early(format, &data);
-            let chunk = stored(&mut frame);
+            let frame = early(format, &data);
+            let chunk = stored(&frame);
             assert_eq!(read_by(&chunk, rule), data, "{items} items as {format:?}");
             assert_eq!(frame.bytes(0..data.len() as u64).unwrap(), data, "{items} items as {format:?}");
             ragged += usize::from(Chunk::parse(&chunk).unwrap().header().has_ragged_bitshuffle());
@@ -129,43 +129,47 @@ fn a_chunk_taken_out_of_an_early_frame_is_the_same_data() {
     let data = data(1003);
     let frame = early(EarlyFrame::Beta1, &data);
     assert_eq!(blosc_oxide::decompress(&frame.chunk(0).unwrap()).unwrap(), data);
-    let mut copy = Frame::create_in(MemoryStorage::default(), frame.options().clone()).unwrap();
+    let mut copy = Frame::create(MemoryStorage::default(), frame.options().clone()).unwrap();
     frame.copy_to(&mut copy).unwrap();
     assert_eq!(copy.bytes(0..data.len() as u64).unwrap(), data);
-    assert_eq!(read_by(&stored(&mut copy), BitshuffleRule::Current), data, "the copy follows the current rule");
+    assert_eq!(
+        read_by(&stored(&copy.commit().unwrap()), BitshuffleRule::Current),
+        data,
+        "the copy follows the current rule"
+    );
 }
 
 #[test]
 fn a_chunk_of_the_alphas_that_is_put_into_a_frame_follows_the_current_rule_there() {
     let data = data(1003);
     // The bytes of a beta.1 chunk with the version and the slots of an alpha.
-    let mut chunk = stored(&mut early(EarlyFrame::Beta1, &data));
+    let mut chunk = stored(&early(EarlyFrame::Beta1, &data));
     chunk[VERSION] = 3;
     chunk[FILTERS].copy_from_slice(&[0, 0, 0, 0, 2, 0]);
     assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), data);
-    let mut frame = Frame::create_in(MemoryStorage::default(), options()).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options()).unwrap();
     frame.append_chunk(&chunk).unwrap();
     assert_eq!(frame.bytes(0..data.len() as u64).unwrap(), data);
-    assert_eq!(read_by(&stored(&mut frame), BitshuffleRule::Current), data);
+    assert_eq!(read_by(&stored(&frame.commit().unwrap()), BitshuffleRule::Current), data);
 }
 
 #[test]
 fn blocks_of_a_chunk_with_another_rule_are_not_taken_over() {
     let data = data(40_001);
-    let chunk = stored(&mut early(EarlyFrame::Beta5, &data));
-    let mut frame = Frame::create_in(MemoryStorage::default(), options()).unwrap();
+    let chunk = stored(&early(EarlyFrame::Beta5, &data));
+    let mut frame = Frame::create(MemoryStorage::default(), options()).unwrap();
     frame.append_chunk(&chunk).unwrap();
     frame.write_items(0, &7_u32.to_le_bytes()).unwrap();
     let mut expected = data.clone();
     expected[..4].copy_from_slice(&7_u32.to_le_bytes());
     assert_eq!(frame.bytes(0..data.len() as u64).unwrap(), expected);
-    assert_eq!(read_by(&stored(&mut frame), BitshuffleRule::Current), expected);
+    assert_eq!(read_by(&stored(&frame.commit().unwrap()), BitshuffleRule::Current), expected);
 }
 
 #[test]
 fn bytes_that_the_alphas_did_not_set_do_not_matter() {
     let data = data(1000);
-    let mut chunk = stored(&mut early(EarlyFrame::Beta1, &data));
+    let mut chunk = stored(&early(EarlyFrame::Beta1, &data));
     chunk[VERSION] = 3;
     chunk[FILTERS].copy_from_slice(&[0, 0, 0, 0, 2, 0]);
     for byte in [21, 22, 23, 29, 30] {

@@ -72,7 +72,7 @@ fn all_kinds_of_data_come_back() {
                     let bytes = written(&sc, format);
                     let header_len = usize::try_from(u32::from_be_bytes(bytes[11..15].try_into().unwrap())).unwrap();
                     check_chunks(&bytes, header_len, 5);
-                    let frame = Frame::from_bytes(bytes).unwrap();
+                    let frame = Frame::open(bytes).unwrap();
                     assert!(frame.chunks().map(Result::unwrap).eq(sc.chunks().map(Result::unwrap)), "{codec} {size}");
                     assert_eq!((frame.codec(), frame.level(), frame.typesize()), (codec, 5, 4));
                     assert_eq!(frame.chunksize(), Some(size));
@@ -90,12 +90,12 @@ fn metadata_comes_back() {
     }
     sc.fill(Special::NaN, 800, 80).unwrap();
     for format in FORMATS {
-        let frame = Frame::from_bytes(written(&sc, format)).unwrap();
+        let frame = Frame::open(written(&sc, format)).unwrap();
         assert_eq!(frame.metalayers(), sc.metalayers(), "{format:?}");
         assert_eq!(frame.bytes(0..800).unwrap(), sc.bytes(0..800).unwrap());
     }
     sc.vlmetalayers_mut().add("usermeta", b"written by a user").unwrap();
-    let frame = Frame::from_bytes(written(&sc, EarlyFrame::Beta5)).unwrap();
+    let frame = Frame::open(written(&sc, EarlyFrame::Beta5)).unwrap();
     assert_eq!(frame.vlmetalayers().get("usermeta").unwrap().unwrap(), b"written by a user");
     assert_eq!(frame.pipeline().filters().collect::<Vec<_>>(), [Filter::TruncPrec(20), Filter::BitShuffle]);
     // What was read can be written again.
@@ -106,13 +106,13 @@ fn metadata_comes_back() {
 fn an_empty_frame_comes_back() {
     let mut sc = SuperChunk::new(options(4)).unwrap();
     for format in FORMATS {
-        let frame = Frame::from_bytes(written(&sc, format)).unwrap();
+        let frame = Frame::open(written(&sc, format)).unwrap();
         assert_eq!((frame.nchunks(), frame.nbytes()), (0, 0), "{format:?}");
     }
     assert_eq!(written(&sc, EarlyFrame::Beta1).len(), 64);
     sc.metalayers_mut().add("a", "b").unwrap();
     for format in FORMATS {
-        let frame = Frame::from_bytes(written(&sc, format)).unwrap();
+        let frame = Frame::open(written(&sc, format)).unwrap();
         assert_eq!(frame.metalayers().get("a"), Some(&b"b"[..]), "{format:?}");
     }
 }
@@ -222,7 +222,7 @@ fn offsets_of_16_32_and_64_bits_are_read() {
     for format in FORMATS {
         for (flags, len) in [(0x00, 2), (0x10, 4), (0x20, 8)] {
             let bytes = with_index(format, flags, |offset| offset.to_le_bytes()[..len].to_vec());
-            let frame = Frame::from_bytes(bytes).unwrap();
+            let frame = Frame::open(bytes).unwrap();
             for chunk in 0..3 {
                 assert_eq!(
                     frame.decompress(chunk).unwrap(),
@@ -240,12 +240,12 @@ fn the_reserved_width_and_unknown_versions_are_refused_by_name() {
         let good = with_index(format, 0x20, |offset| offset.to_le_bytes().to_vec());
         let mut bytes = good.clone();
         bytes[FLAGS] |= WIDTH;
-        let error = Frame::from_bytes(bytes).unwrap_err();
+        let error = Frame::open(bytes).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains("width of offsets is 3"), "{error}");
         let mut bytes = good;
         bytes[FLAGS] = unknown;
-        let error = Frame::from_bytes(bytes).unwrap_err();
+        let error = Frame::open(bytes).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains("format version"), "{error}");
     }
@@ -259,9 +259,9 @@ fn an_unknown_version_of_a_trailer_is_refused_by_name() {
     let version = bytes.len() - TRAILER_LEN + 1;
     assert_eq!(bytes[version], 1);
     bytes[version] = 0;
-    assert_eq!(Frame::from_bytes(bytes.clone()).unwrap().bitshuffle_rule(), BitshuffleRule::Old);
+    assert_eq!(Frame::open(bytes.clone()).unwrap().bitshuffle_rule(), BitshuffleRule::Old);
     bytes[version] = 2;
-    let error = Frame::from_bytes(bytes).unwrap_err();
+    let error = Frame::open(bytes).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("frame trailer: version 2 is not known"), "{error}");
 }
@@ -270,7 +270,7 @@ fn an_unknown_version_of_a_trailer_is_refused_by_name() {
 fn a_negative_offset_is_corrupt_and_no_special_value() {
     for (format, bits) in FORMATS.into_iter().flat_map(|format| [(format, 1 << 63 | 1 << 56), (format, u64::MAX)]) {
         let bytes = with_index(format, 0x20, |offset| if offset == 0 { bits } else { offset }.to_le_bytes().to_vec());
-        let error = Frame::from_bytes(bytes).and_then(|frame| frame.decompress(0)).unwrap_err();
+        let error = Frame::open(bytes).and_then(|frame| frame.decompress(0)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         assert!(error.to_string().contains("negative"), "{error}");
     }
@@ -279,6 +279,6 @@ fn a_negative_offset_is_corrupt_and_no_special_value() {
 #[test]
 fn the_filters_of_a_header_of_64_bytes_are_those_of_its_chunks() {
     let bytes = with_index(EarlyFrame::Beta1, 0x20, |offset| offset.to_le_bytes().to_vec());
-    let frame = Frame::from_bytes(bytes).unwrap();
+    let frame = Frame::open(bytes).unwrap();
     assert_eq!(frame.pipeline().filters().collect::<Vec<_>>(), [Filter::BitShuffle]);
 }

@@ -1,6 +1,6 @@
 //! Every frame that others wrote, of today and of the first betas, gives the bytes and the metadata that it was made of.
 
-use blosc_oxide::{Codec, Frame, FrameOptions, Special, SplitMode, storage::FileStorage};
+use blosc_oxide::{Codec, Frame, Location, Special, SplitMode, storage::FileStorage};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use testkit::golden::{Compat, Entry, Golden};
@@ -39,7 +39,7 @@ fn check_entry(entry: &Entry) {
 fn open(entry: &Entry) -> blosc_oxide::Result<Frame> {
     let path = entry.path.as_ref().expect("frames are stored");
     match entry.how["offset"].as_u64() {
-        Some(offset) => Frame::open_at(FileStorage::open(path)?, offset, FrameOptions::default()),
+        Some(offset) => Frame::open(Location::source_at(FileStorage::open(path)?, offset)),
         None => Frame::open(path),
     }
 }

@@ -11,10 +11,10 @@ const CODEC_AT: usize = 77;
 
 fn frame_that_says_lizard() -> Vec<u8> {
     let options = FrameOptions::new(Options::new(4).with_codec(Codec::Lz4)).with_checksums(false);
-    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
     frame.append(&[7; 4000]).unwrap();
-    frame.commit().unwrap();
-    let mut bytes = frame.to_bytes().unwrap();
+    frame.checkpoint().unwrap();
+    let mut bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     bytes[CODEC_FLAGS_AT] = 0x56;
     bytes[CODEC_AT] = Codec::Lizard.code();
     bytes
@@ -31,7 +31,10 @@ fn compressing_with_lizard_is_refused() {
 fn appending_to_a_frame_of_lizard_is_refused_and_changes_nothing() {
     let bytes = frame_that_says_lizard();
     let options = Options::new(4).with_threads(Threads::serial());
-    let mut frame = Frame::open_in(MemoryStorage::new(bytes.clone()), options).unwrap();
+    let mut frame = Frame::open_with(MemoryStorage::new(bytes.clone()), &FrameOptions::from(&options).opening())
+        .unwrap()
+        .edit()
+        .unwrap();
     assert_eq!(frame.codec(), Codec::Lizard);
     let error = frame.append(&[8; 4000]).unwrap_err();
     assert!(error.to_string().contains("lizard is read, but not written"), "{error}");
@@ -40,7 +43,7 @@ fn appending_to_a_frame_of_lizard_is_refused_and_changes_nothing() {
 
 #[test]
 fn an_early_frame_of_lizard_is_not_written() {
-    let frame = Frame::from_bytes(frame_that_says_lizard()).unwrap();
+    let frame = Frame::open(frame_that_says_lizard()).unwrap();
     for format in [EarlyFrame::Beta1, EarlyFrame::Beta5] {
         let error = frame.write_early(format, &mut Cursor::new(Vec::new())).unwrap_err();
         assert_eq!(error.to_string(), "an early frame has no lizard", "{format:?}");

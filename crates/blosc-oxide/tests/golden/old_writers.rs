@@ -2,7 +2,7 @@
 //! themselves, or by the old rule of bitshuffle where no field tells the rule, which is then named as ambiguous.
 
 use blosc_oxide::{
-    BitshuffleRule, Chunk, Decompressor, Error, ErrorKind, Frame, FrameOptions, Options, Result, SuperChunk,
+    BitshuffleRule, Chunk, Decompressor, Error, ErrorKind, Frame, FrameOptions, Location, Options, Result, SuperChunk,
     legacy::PackedSuperChunk, storage::MemoryStorage,
 };
 use testkit::golden::{Entry, Golden};
@@ -64,7 +64,7 @@ fn read_packed(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 
 fn read_frame(bytes: Vec<u8>, rule: BitshuffleRule) -> Result<(Vec<u8>, bool)> {
     let options = FrameOptions::default().with_bitshuffle(rule);
-    let mut frame = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options.clone())?;
+    let frame = Frame::open_with(Location::source(MemoryStorage::new(bytes.clone())), &options.clone().opening())?;
     let data = frame.chunks().collect::<Result<Vec<_>>>()?.concat();
     let (from, to) = (data.len() / 3, data.len() / 2);
     assert_eq!(frame.bytes(from as u64..to as u64)?, data[from..to], "a part of it");
@@ -73,11 +73,11 @@ fn read_frame(bytes: Vec<u8>, rule: BitshuffleRule) -> Result<(Vec<u8>, bool)> {
         assert_eq!(alone, frame.decompress(index)?, "chunk {index} taken out of the frame");
     }
     assert!(frame.verify()?.is_good());
-    let mut copy = Frame::create_in(MemoryStorage::default(), Options::new(frame.typesize()))?;
+    let mut copy = Frame::create(MemoryStorage::default(), Options::new(frame.typesize()))?;
     frame.copy_to(&mut copy)?;
     assert_eq!(contents(&copy)?, (data.clone(), vlmetadata(&frame)?), "its copy");
     let repair = Frame::repair(MemoryStorage::new(bytes), options)?;
-    let mut repaired = Frame::create_in(MemoryStorage::default(), Options::new(frame.typesize()))?;
+    let mut repaired = Frame::create(MemoryStorage::default(), Options::new(frame.typesize()))?;
     repair.write_to(&mut repaired)?;
     assert_eq!(contents(&repaired)?, (data.clone(), vlmetadata(&frame)?), "what repair makes of it");
     let ambiguous = (0..frame.nchunks()).any(|index| frame.is_bitshuffle_ambiguous(index).unwrap());

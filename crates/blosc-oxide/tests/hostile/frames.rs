@@ -1,7 +1,7 @@
 //! Damaged and hostile frames give an error or data: no panic, no hang, no allocation above the limits.
 
 use blosc_oxide::{
-    AxisSelection, ErrorKind, Frame, FrameOptions, Limits, NdArray, Options, Result, SuperChunk, Threads,
+    AxisSelection, ErrorKind, Frame, FrameOptions, Limits, Location, NdArray, Options, Result, SuperChunk, Threads,
     storage::{MemoryStorage, ReadAt},
 };
 use std::time::Duration;
@@ -23,12 +23,12 @@ fn options() -> FrameOptions {
 }
 
 fn open(bytes: &[u8]) -> Result<Frame> {
-    Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, options())
+    Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &options().opening())
 }
 
 /// Reads a frame in every way there is; the first error ends it.
 fn read_all(bytes: &[u8]) -> Result<u64> {
-    let mut frame = open(bytes)?;
+    let frame = open(bytes)?;
     for (_, content) in frame.metalayers().iter() {
         std::hint::black_box(content);
     }
@@ -64,15 +64,15 @@ fn read_array(bytes: &[u8]) -> Result<()> {
 
 /// Goes on writing, as somebody would who does not know.
 fn edit(bytes: &[u8]) -> Result<()> {
-    let mut frame = Frame::open_in(MemoryStorage::new(bytes.to_vec()), options())?;
+    let mut frame = Frame::open_with(MemoryStorage::new(bytes.to_vec()), &options().opening())?.edit()?;
     let size = frame.chunksize().unwrap_or(64).min(1 << 20);
     frame.append(&vec![1; size])?;
     frame.vlmetalayers_mut().add("new", b"content")?;
-    frame.commit()?;
+    frame.checkpoint()?;
     frame.update(0, &vec![2; size])?;
     frame.metalayers_mut().add("new", b"content".as_slice())?;
-    frame.commit()?;
-    frame.compact()
+    frame.checkpoint()?;
+    frame.compact().map(drop)
 }
 
 /// Runs `action` and checks what it took; `Err` is as good as `Ok`.
@@ -127,15 +127,15 @@ fn originals(max_size: usize) -> Vec<(String, Vec<u8>)> {
 
 fn ours() -> Vec<u8> {
     let options = FrameOptions::new(Options::new(4).with_threads(Threads::serial())).with_metalayer("unit", "kelvin");
-    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
     for start in 0..5_u32 {
         let buffer: Vec<u8> = (start * 7..start * 7 + 300).flat_map(u32::to_le_bytes).collect();
         frame.append(&buffer).unwrap();
     }
     frame.vlmetalayers_mut().add("note", b"counted up").unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     frame.update(2, &[9; 1200]).unwrap();
-    frame.to_bytes().unwrap()
+    frame.checkpoint().unwrap().to_bytes().unwrap()
 }
 
 /// Changes a byte of header, index and trailer, of all there are.
@@ -186,7 +186,7 @@ fn our_checksums_notice_every_damaged_byte() {
     let bytes = ours();
     for mutant in single_byte(&bytes, 0..bytes.len()) {
         let noticed = match open(&mutant.bytes) {
-            Ok(mut frame) => match frame.verify() {
+            Ok(frame) => match frame.verify() {
                 Ok(found) => !found.is_good() || has_same_content(&frame),
                 Err(_) => true,
             },
@@ -205,9 +205,9 @@ fn has_same_content(frame: &SuperChunk) -> bool {
 
 #[test]
 fn a_chunk_that_claims_too_much_is_refused() {
-    let mut frame = Frame::create_in(MemoryStorage::default(), options()).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options()).unwrap();
     frame.fill(blosc_oxide::Special::Zeros, 3 * LIMIT as u64, 2 * LIMIT).unwrap();
-    let frame = open(&frame.to_bytes().unwrap()).unwrap();
+    let frame = open(&frame.checkpoint().unwrap().to_bytes().unwrap()).unwrap();
     let error = within_limits("zeros", || frame.decompress(0)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     assert_eq!(within_limits("zeros", || frame.bytes(5..10)).unwrap(), [0; 5]);

@@ -2,7 +2,7 @@
 
 use blosc_oxide::{
     ArrayOptions, AxisSelection, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, ItemOrder,
-    LazyChunk, Limits, NdArray, NpyHeader, Options, Result, Special, SuperChunk, Threads,
+    LazyChunk, Limits, Location, NdArray, NpyHeader, Options, Result, Special, SuperChunk, Threads,
     legacy::{PackedOptions, PackedSuperChunk},
     storage::MemoryStorage,
 };
@@ -133,9 +133,10 @@ mod bombs {
     /// A frame of zeros, all of them special chunks.
     fn zeros(nbytes: u64, chunk: usize) -> Vec<u8> {
         let options = FrameOptions::new(serial()).with_checksums(false);
-        let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+        let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
+        frame.checkpoint().unwrap();
         frame.fill(Special::Zeros, nbytes, chunk).unwrap();
-        let bytes = frame.to_bytes().unwrap();
+        let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
         assert!(bytes.len() < 50_000, "{}", bytes.len());
         bytes
     }
@@ -155,7 +156,7 @@ mod bombs {
     }
 
     fn open(bytes: &[u8], limits: Limits) -> Result<Frame> {
-        Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, within(limits))
+        Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &within(limits).opening())
     }
 
     /// The error of `action`, which has not taken more than the limit.
@@ -188,7 +189,7 @@ mod bombs {
         // Eight megabytes of index in a few kilobytes.
         let bytes = zeros(4 << 20, 4);
         let (special, used) = CountingAllocator::on_this_thread(|| {
-            let mut frame = open(&bytes, limited()).unwrap();
+            let frame = open(&bytes, limited()).unwrap();
             assert!(frame.verify().unwrap().is_good());
             frame.chunk_special(1_000_000).unwrap()
         });
@@ -208,7 +209,8 @@ mod bombs {
         assert_eq!(frame.nchunks(), 200_000);
         // A few entries are looked up in their blocks, and are of chunks that are not there; for many, all are needed.
         let (last, used) = CountingAllocator::on_this_thread(|| {
-            (0..200_000).step_by(2000).map(|index| frame.chunk_header(index).unwrap_err().kind()).last()
+            let kinds = (0..200_000).step_by(2000).map(|index| frame.chunk_header(index).unwrap_err().kind());
+            kinds.fold(None, |_, kind| Some(kind))
         });
         assert_eq!(last, Some(ErrorKind::LimitExceeded));
         // A block of the index more than the limit, and the block before and after its filter.
@@ -232,10 +234,11 @@ mod bombs {
         let side = 1 << 20;
         let options =
             ArrayOptions::new(&[side, side], serial()).with_chunks(&[1 << 12, 1 << 12]).with_blocks(&[64, 64]);
-        let array = NdArray::create(blosc_oxide::Location::Memory, &options, &Fill::Zeros).unwrap();
-        let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(serial())).unwrap();
+        let array = NdArray::create(Location::Memory, &options, &Fill::Zeros).unwrap();
+        let mut frame = Frame::create(MemoryStorage::default(), FrameOptions::new(serial())).unwrap();
         array.super_chunk().copy_to(&mut frame).unwrap();
-        let array = NdArray::from_frame(open(&frame.to_bytes().unwrap(), limited()).unwrap()).unwrap();
+        let array =
+            NdArray::from_frame(open(&frame.checkpoint().unwrap().to_bytes().unwrap(), limited()).unwrap()).unwrap();
         assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
         assert_eq!(array.slice(&[AxisSelection::from(side - 1), AxisSelection::from(side - 2..side)]).unwrap(), [0; 8]);
     }
@@ -245,7 +248,7 @@ mod bombs {
         let side = 1 << 61;
         let limited = |options: ArrayOptions| options.with_frame(within(limited()));
         let options = limited(ArrayOptions::new(&[side], Options::new(1)));
-        let place = || blosc_oxide::Location::storage(MemoryStorage::default());
+        let place = || Location::storage(MemoryStorage::default());
         for fill in [Fill::Zeros, Fill::Uninit, Fill::Value(vec![7])] {
             assert_eq!(refused(|| NdArray::create(place(), &options, &fill)), ErrorKind::LimitExceeded);
             assert_eq!(refused(|| NdArray::new(&options, &fill)), ErrorKind::LimitExceeded);
@@ -262,8 +265,7 @@ mod bombs {
     #[test]
     fn an_array_does_not_grow_to_more_chunks_than_can_be_listed() {
         let options = ArrayOptions::new(&[10, 10], serial()).with_frame(within(limited()));
-        let mut array =
-            NdArray::create(blosc_oxide::Location::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
+        let mut array = NdArray::create(Location::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
         for shape in [[1 << 40, 10], [10, 1 << 40], [1 << 20, 1 << 20]] {
             assert_eq!(refused(|| array.resize(&shape)), ErrorKind::LimitExceeded, "{shape:?}");
         }
@@ -277,8 +279,7 @@ mod bombs {
             .with_chunks(&[side, side])
             .with_blocks(&[1, 1])
             .with_frame(within(limited()));
-        let mut array =
-            NdArray::create(blosc_oxide::Location::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
+        let mut array = NdArray::create(Location::storage(MemoryStorage::default()), &options, &Fill::Zeros).unwrap();
         assert_eq!(refused(|| array.to_vec()), ErrorKind::LimitExceeded);
         assert_eq!(
             refused(|| array.write(&[AxisSelection::Index(1), AxisSelection::Index(1)], &[1])),
@@ -353,7 +354,7 @@ fn zeros_in_place_of_damaged_chunks_are_held_to_the_limit() {
 fn sizes_of_chunks_that_contradict_the_header_are_read_once() {
     let bytes = include_bytes!("../findings/sizes_that_contradict_the_header.b2frame");
     let options = FrameOptions::new(Options::new(1).with_threads(Threads::serial()));
-    let mut frame = Frame::open_at(MemoryStorage::new(bytes.to_vec()), 0, options).unwrap();
+    let frame = Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &options.opening()).unwrap();
     assert_eq!(frame.nchunks(), 2500);
     let (result, used) = CountingAllocator::on_this_thread(|| frame.verify());
     let found = result.unwrap();
@@ -367,16 +368,17 @@ fn sizes_of_chunks_that_contradict_the_header_are_read_once() {
 fn however_many_chunks_are_damaged_only_the_first_are_described() {
     const CHUNKS: usize = 20_000;
     let options = FrameOptions::new(Options::new(1).with_level(0).with_threads(Threads::serial()));
-    let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options.clone()).unwrap();
     for index in 0..CHUNKS as u64 {
         frame.append(&index.to_le_bytes()).unwrap();
     }
-    let mut bytes = frame.to_bytes().unwrap();
+    let mut bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     for index in 0..CHUNKS {
         let last = frame.chunk_position(index).unwrap().unwrap() + 39;
         bytes[usize::try_from(last).unwrap()] ^= 1;
     }
-    let mut frame = Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options.clone()).unwrap();
+    let frame =
+        Frame::open_with(Location::source(MemoryStorage::new(bytes.clone())), &options.clone().opening()).unwrap();
     let (found, used) = CountingAllocator::on_this_thread(|| frame.verify());
     let found = found.unwrap();
     assert_eq!((found.chunks, found.damaged, found.is_good()), (CHUNKS, CHUNKS, false));

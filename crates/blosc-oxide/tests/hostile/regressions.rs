@@ -126,13 +126,13 @@ fn a_zlib_stream_after_one_that_did_not_fit_is_whole() {
 #[test]
 fn a_frame_whose_chunks_were_all_deleted_by_the_reference_is_opened() {
     let options = FrameOptions::new(Options::new(4)).with_checksums(false);
-    let mut bytes = Frame::create_in(MemoryStorage::default(), options).unwrap().to_bytes().unwrap();
+    let mut bytes = Frame::create(MemoryStorage::default(), options).unwrap().checkpoint().unwrap().to_bytes().unwrap();
     bytes[39..47].copy_from_slice(&768_i64.to_be_bytes());
     bytes[58..62].copy_from_slice(&2000_i32.to_be_bytes());
-    let mut frame = Frame::from_bytes(bytes).unwrap();
+    let mut frame = Frame::open(bytes).unwrap().edit().unwrap();
     assert_eq!((frame.nchunks(), frame.nbytes(), frame.cbytes()), (0, 0, 0));
     frame.append(&[7; 2000]).unwrap();
-    let frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+    let frame = Frame::open(frame.checkpoint().unwrap().to_bytes().unwrap()).unwrap();
     assert_eq!(frame.bytes(0..2000).unwrap(), [7; 2000]);
 }
 
@@ -149,7 +149,10 @@ fn an_axis_of_any_length_is_fine_if_another_has_none() {
 fn zeros_in_tiny_blocks(items: u64, limits: Limits) -> NdArray {
     let options = ArrayOptions::new(&[items], Options::new(1)).with_chunks(&[items]).with_blocks(&[1]);
     let frame = FrameOptions::new(Options::new(1)).with_limits(limits);
-    NdArray::create(Location::storage(MemoryStorage::default()), &options.with_frame(frame), &Fill::Zeros).unwrap()
+    NdArray::create(Location::storage(MemoryStorage::default()), &options.with_frame(frame), &Fill::Zeros)
+        .unwrap()
+        .commit()
+        .unwrap()
 }
 
 #[test]
@@ -169,29 +172,32 @@ fn blocks_between_two_items_are_not_looked_at() {
 
 #[test]
 fn a_variable_length_metalayer_is_held_to_the_limits_of_its_frame() {
-    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1)).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), Options::new(1)).unwrap();
     frame.vlmetalayers_mut().add("bomb", &vec![0; 1 << 20]).unwrap();
-    let bytes = frame.to_bytes().unwrap();
+    let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     assert!(bytes.len() < 1000);
     let options = FrameOptions::new(Options::new(1)).with_limits(Limits::new().with_max_allocation(64 << 10));
-    let frame = Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap();
+    let frame = Frame::open_with(Location::source(MemoryStorage::new(bytes)), &options.opening()).unwrap();
     assert_eq!(frame.vlmetalayers().get("bomb").unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
 
 /// Each of them is below the limit, and a file of 8 MB can have 8 GB in them.
 #[test]
 fn variable_length_metalayers_are_verified_as_far_as_the_limits_allow() {
-    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1)).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), Options::new(1)).unwrap();
     let content: Vec<u8> = (0_u8..7).cycle().take(400_000).collect();
     // What is one value only need not be decoded.
     frame.vlmetalayers_mut().add("zeros", &vec![0; 1 << 24]).unwrap();
     for name in ["a", "b", "c"] {
         frame.vlmetalayers_mut().add(name, &content).unwrap();
     }
-    let bytes = frame.to_bytes().unwrap();
+    let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     let verified = |limit: usize| {
         let options = FrameOptions::new(Options::new(1)).with_limits(Limits::new().with_max_allocation(limit));
-        Frame::open_at(MemoryStorage::new(bytes.clone()), 0, options).unwrap().verify().unwrap()
+        Frame::open_with(Location::source(MemoryStorage::new(bytes.clone())), &options.opening())
+            .unwrap()
+            .verify()
+            .unwrap()
     };
     assert!(verified(1_200_000).is_good());
     let found = verified(1_199_999);
@@ -217,9 +223,9 @@ fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
 /// A frame of items of `typesize` bytes, in chunks of 24 bytes that the index alone says are NaNs; the last one has 18.
 fn frame_of_nans(typesize: u32) -> Vec<u8> {
     let options = FrameOptions::new(Options::new(4)).with_checksums(false);
-    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
     frame.fill(Special::NaN, 72, 24).unwrap();
-    let mut bytes = frame.to_bytes().unwrap();
+    let mut bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     bytes[48..52].copy_from_slice(&typesize.to_be_bytes());
     bytes[30..38].copy_from_slice(&66_u64.to_be_bytes());
     bytes
@@ -231,7 +237,7 @@ fn nans_of_items_that_have_none_stay_what_they_are() {
     let mut expected: Vec<u8> = [nan; 9].concat();
     expected.truncate(66);
     for typesize in [1, 2, 3, 6, 16] {
-        let mut frame = Frame::from_bytes(frame_of_nans(typesize)).unwrap();
+        let mut frame = Frame::open(frame_of_nans(typesize)).unwrap().edit().unwrap();
         assert_eq!(frame.bytes(0..66).unwrap(), expected, "{typesize}");
         assert_eq!(
             blosc_oxide::decompress(&frame.chunk(2).unwrap()).unwrap(),
@@ -241,9 +247,9 @@ fn nans_of_items_that_have_none_stay_what_they_are() {
         assert_eq!(frame.copy(Options::new(1)).unwrap().bytes(0..66).unwrap(), expected, "{typesize}: a copy");
         // A chunk of another size, so that each has to carry its own.
         frame.append(&[7; 48]).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         assert_eq!(frame.bytes(0..66).unwrap(), expected, "{typesize}: after an append");
-        let again = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+        let again = Frame::open(frame.checkpoint().unwrap().to_bytes().unwrap()).unwrap();
         assert_eq!(again.bytes(0..66).unwrap(), expected, "{typesize}: opened again");
         assert_eq!(again.bytes(66..114).unwrap(), [7; 48]);
     }

@@ -3,8 +3,8 @@
 use crate::alone;
 use crate::common::specimen::{Kind, specimens};
 use blosc_oxide::{
-    ArrayOptions, Codec, Compressor, Decompressor, Executor, Filter, Frame, FrameOptions, Limits, NdArray, Options,
-    SuperChunk, Threads,
+    ArrayOptions, Codec, Compressor, Decompressor, Executor, Filter, Frame, FrameOptions, Limits, Location, NdArray,
+    Options, SuperChunk, Threads,
     legacy::EarlyFrame,
     storage::{Durability, MemoryStorage},
 };
@@ -111,14 +111,14 @@ fn reading_a_chunk_of_a_frame_takes_its_bytes_as_well() {
     let _alone = alone();
     let data = data(1 << 20);
     let options = Options::new(4).with_codec(Codec::Lz4).with_blocksize(512 << 10).with_threads(Threads::serial());
-    let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(options)).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), FrameOptions::new(options)).unwrap();
     for _ in 0..4 {
         frame.append(&data).unwrap();
     }
-    let bytes = frame.to_bytes().unwrap();
+    let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     let chunk_len = frame.chunk(0).unwrap().len();
     let options = FrameOptions::new(Options::new(1).with_threads(Threads::serial()));
-    let frame = Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap();
+    let frame = Frame::open_with(Location::source(MemoryStorage::new(bytes)), &options.opening()).unwrap();
     let (plain, used) = CountingAllocator::on_all_threads(|| frame.decompress(2).unwrap());
     assert!(plain == data);
     assert_peak("a frame", used.peak, data.len() + chunk_len, 2 * (512 << 10));
@@ -155,7 +155,7 @@ fn chunks_under_way_are_held_to_the_limit() {
     let (taken, used) = CountingAllocator::on_all_threads(|| frame.extend_from(&data[..], CHUNK));
     assert_eq!(taken.unwrap(), data.len() as u64);
     assert_peak("appending", used.peak, chunks, blocks);
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     let (written, used) = CountingAllocator::on_all_threads(|| frame.write_to(0..frame.nbytes(), std::io::sink()));
     written.unwrap();
     assert_peak("writing out", used.peak, chunks, blocks);

@@ -1,8 +1,8 @@
 //! Arrays against a plain model of them: whatever is written and read, both stay equal.
 
 use blosc_oxide::{
-    ArrayOptions, AxisSelection, Codec, ErrorKind, Executor, Fill, FrameOptions, ItemOrder, Location, NdArray, Options,
-    Threads,
+    ArrayEdit, ArrayOptions, ArrayReader, AxisSelection, Codec, ErrorKind, Executor, Fill, FrameOptions, ItemOrder,
+    Location, NdArray, Options, Threads,
     storage::{MemoryDirectory, MemoryStorage},
 };
 use std::sync::Arc;
@@ -155,7 +155,7 @@ fn bytes(items: impl IntoIterator<Item = u32>) -> Vec<u8> {
 
 /// An array and its model.
 struct Pair {
-    array: NdArray,
+    array: ArrayEdit,
     model: Model,
 }
 
@@ -294,7 +294,7 @@ impl Pair {
             axes.swap(at, rng.below(at + 1));
         }
         let options = self.array.options().transposed(&axes).unwrap();
-        self.array = self.array.transpose(Location::Memory, &axes, &options).unwrap();
+        self.array = self.array.transpose(Location::Memory, &axes, &options).unwrap().edit().unwrap();
         self.model = self.model.transposed(&axes);
     }
 
@@ -307,7 +307,7 @@ impl Pair {
             .with_chunks(&chunks)
             .with_blocks(&blocks)
             .with_compression(Options::new(1).with_codec(codec));
-        self.array = self.array.copy(Location::Memory, &options).unwrap();
+        self.array = self.array.copy(Location::Memory, &options).unwrap().edit().unwrap();
         assert_eq!((self.array.geometry().chunks(), self.array.geometry().blocks()), (&chunks[..], &blocks[..]));
     }
 
@@ -321,7 +321,7 @@ impl Pair {
             ArrayOptions::new(&shape, Options::new(4)).with_dtype("<u4").with_chunks(&chunks).with_blocks(&blocks);
         let array = NdArray::from_data(&options, &other.bytes()).unwrap();
         let joined = NdArray::concatenate(Location::Memory, &[&self.array, &array], axis, &self.array.options());
-        self.array = joined.unwrap();
+        self.array = joined.unwrap().edit().unwrap();
         self.model = self.model.inserted(axis, self.model.shape[axis], &other);
     }
 
@@ -374,7 +374,7 @@ fn chunks_and_blocks(rng: &mut Rng, shape: &[u64]) -> (Vec<u64>, Vec<u64>) {
     lengths.unzip()
 }
 
-fn run(rng: &mut Rng, array: NdArray, shape: &[u64]) {
+fn run(rng: &mut Rng, array: ArrayEdit, shape: &[u64]) {
     let mut pair = Pair { array, model: Model::new(shape) };
     pair.write(rng);
     for _ in 0..14 {
@@ -412,7 +412,7 @@ fn random_operations_agree_with_the_model() {
         let options = options.with_chunks(&chunks).with_blocks(&blocks);
         let frame = round % 4;
         let array = match frame {
-            0 | 1 => NdArray::new(&options, &Fill::Zeros),
+            0 | 1 => NdArray::create(Location::Memory, &options, &Fill::Zeros),
             2 => NdArray::create(Location::storage(MemoryStorage::default()), &options, &Fill::Zeros),
             _ => NdArray::create(Location::directory(MemoryDirectory::default()), &options, &Fill::Zeros),
         };
@@ -430,7 +430,7 @@ fn several_threads_read_and_write_what_one_does() {
             ArrayOptions::new(&shape, Options::new(4).with_threads(threads)).with_chunks(&chunks).with_blocks(&blocks)
         };
         let mut arrays = [Threads::serial(), Threads::at_most(2), Threads::custom(Arc::new(Scoped))]
-            .map(|threads| NdArray::from_data(&options(threads), &model.bytes()).unwrap());
+            .map(|threads| NdArray::from_data(&options(threads), &model.bytes()).unwrap().edit().unwrap());
         for _ in 0..25 {
             let (selections, indices): (Vec<AxisSelection>, Vec<Vec<u64>>) =
                 shape.iter().map(|&length| pick(&mut rng, length)).unzip();
@@ -440,7 +440,7 @@ fn several_threads_read_and_write_what_one_does() {
             assert!(before.windows(2).all(|two| two[0] == two[1]));
             arrays.iter_mut().for_each(|array| array.write(&selections, &data).unwrap());
         }
-        let chunk = |array: &NdArray| -> Vec<Vec<u8>> {
+        let chunk = |array: &ArrayReader| -> Vec<Vec<u8>> {
             (0..array.super_chunk().nchunks()).map(|index| array.super_chunk().chunk(index).unwrap()).collect()
         };
         let [serial, others @ ..] = &arrays;
@@ -465,7 +465,7 @@ impl Executor for Scoped {
 #[test]
 fn a_dimension_of_no_length_is_fine() {
     let options = ArrayOptions::new(&[3, 0, 2], Options::new(4)).with_dtype("<u4");
-    let mut array = NdArray::new(&options, &Fill::Zeros).unwrap();
+    let mut array = NdArray::create(Location::Memory, &options, &Fill::Zeros).unwrap();
     assert!(array.to_vec().unwrap().is_empty());
     array.write(&[AxisSelection::All, AxisSelection::All, AxisSelection::All], &[]).unwrap();
     assert_eq!(array.slice_shape(&[AxisSelection::Index(1), AxisSelection::All, AxisSelection::All]).unwrap(), [0, 2]);
@@ -474,7 +474,7 @@ fn a_dimension_of_no_length_is_fine() {
 #[test]
 fn nothing_appended_to_layers_without_items_is_no_layers() {
     let options = ArrayOptions::new(&[5, 0], Options::new(4)).with_dtype("<u4");
-    let mut array = NdArray::new(&options, &Fill::Zeros).unwrap();
+    let mut array = NdArray::create(Location::Memory, &options, &Fill::Zeros).unwrap();
     array.append(0, &[]).unwrap();
     array.append_from(0, &MemoryStorage::default(), ItemOrder::C).unwrap();
     assert_eq!(array.shape(), [5, 0]);
@@ -500,7 +500,7 @@ fn an_array_in_a_frame_is_found_again() {
     let options = ArrayOptions::new(&[20, 30], Options::new(4)).with_dtype("<i4").with_frame(FrameOptions::default());
     let mut array = NdArray::create(&path, &options, &Fill::Zeros).unwrap();
     array.write(&[(5..7).into(), AxisSelection::All], &bytes(0..60)).unwrap();
-    array.commit().unwrap();
+    array.checkpoint().unwrap();
     let again = NdArray::open(&path).unwrap();
     assert_eq!((again.shape(), again.dtype()), (&[20, 30][..], "<i4"));
     assert_eq!(again.slice(&[AxisSelection::Index(6), (0..2).into()]).unwrap(), bytes(30..32));

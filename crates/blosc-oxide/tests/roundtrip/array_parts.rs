@@ -18,11 +18,12 @@ fn counted(count: u64, typesize: usize) -> Vec<u8> {
 /// The same array, opened by somebody who allows no more than `limit` bytes at once.
 fn limited(array: &NdArray, limit: usize) -> NdArray {
     let options = FrameOptions::new(array.super_chunk().options().clone());
-    let mut frame = Frame::create_in(MemoryStorage::default(), options.clone()).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options.clone()).unwrap();
     array.super_chunk().copy_to(&mut frame).unwrap();
-    let bytes = frame.to_bytes().unwrap();
+    let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     let options = options.with_limits(Limits::new().with_max_allocation(limit));
-    NdArray::from_frame(Frame::open_at(MemoryStorage::new(bytes), 0, options).unwrap()).unwrap()
+    NdArray::from_frame(Frame::open_with(Location::source(MemoryStorage::new(bytes)), &options.opening()).unwrap())
+        .unwrap()
 }
 
 /// An array of items of three bytes, and what it holds.
@@ -174,8 +175,9 @@ fn an_array_grows_by_what_is_in_a_file() {
         for layers in [0, 1, 3, 8] {
             let shape = [5_u64, 7, 6];
             let options = ArrayOptions::new(&shape, Options::new(3)).with_chunks(&[3, 4, 2]).with_blocks(&[2, 2, 2]);
-            let mut expected = NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap();
-            let mut array = NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap();
+            let mut expected =
+                NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap().edit().unwrap();
+            let mut array = NdArray::from_data(&options, &counted(shape.iter().product(), 3)).unwrap().edit().unwrap();
             let layer = shape.iter().product::<u64>() / shape[axis];
             let data = counted(layer * layers, 3);
             expected.append(axis, &data).unwrap();

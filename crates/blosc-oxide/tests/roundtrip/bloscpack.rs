@@ -172,8 +172,8 @@ fn a_wrong_announcement_does_not_harm_a_storage() {
             let mut storage = MemoryStorage::default();
             let options = options().with_version(version).with_nbytes(announced);
             bloscpack::pack_to_storage(&data[..], &mut storage, &options).unwrap();
-            assert_eq!(content(storage.as_bytes()), data, "{announced}");
-            let file = open(storage.as_bytes());
+            assert_eq!(content(&storage.to_bytes()), data, "{announced}");
+            let file = open(&storage.to_bytes());
             assert_eq!(file.offsets().unwrap(), Offsets::Sane);
             assert_eq!(file.verify().unwrap().trailing, 0);
         }
@@ -188,10 +188,10 @@ fn tables_of_offsets_grow_with_the_data() {
     let summary = bloscpack::pack_to_storage(&data[..], &mut storage, &options).unwrap();
     assert_eq!(summary.nchunks, 20_000);
     assert!(summary.header.max_app_chunks() >= 7);
-    let file = open(storage.as_bytes());
+    let file = open(&storage.to_bytes());
     assert_eq!(file.offsets().unwrap(), Offsets::Sane);
     assert_eq!(file.read_range(59_990..60_000).unwrap(), data[59_990..]);
-    assert_eq!(content(storage.as_bytes()), data);
+    assert_eq!(content(&storage.to_bytes()), data);
 }
 
 #[test]
@@ -278,14 +278,14 @@ fn metadata_comes_back_and_can_be_replaced() {
             check_everywhere(&data, &options, "with metadata");
             check_stream(&data, &options, "with metadata");
             let mut storage = MemoryStorage::new(bloscpack::pack_slice(&data, &options).unwrap());
-            let before = storage.as_bytes().len();
+            let before = storage.to_bytes().len();
             bloscpack::replace_metadata(&mut storage, "{ \"new\": \"\u{2603}\" }", Limits::new()).unwrap();
-            let file = open(storage.as_bytes());
+            let file = open(&storage.to_bytes());
             let metadata = file.metadata().unwrap();
             assert_eq!(metadata.text(), "{\"new\":\"\\u2603\"}");
             assert_eq!((metadata.checksum(), metadata.room()), (checksum, 1000));
-            assert_eq!(storage.as_bytes().len(), before);
-            assert_eq!(content(storage.as_bytes()), data);
+            assert_eq!(storage.to_bytes().len(), before);
+            assert_eq!(content(&storage.to_bytes()), data);
         }
     }
 }
@@ -297,7 +297,7 @@ fn metadata_that_does_not_fit_is_refused_and_changes_nothing() {
     let mut storage = MemoryStorage::new(bytes.clone());
     let error = bloscpack::replace_metadata(&mut storage, "[1,2,3,4,5,6]", Limits::new()).unwrap_err();
     assert_eq!(error.to_string(), "metadata: 13 bytes do not fit into the room of 10");
-    assert_eq!(storage.as_bytes(), bytes);
+    assert_eq!(storage.to_bytes(), bytes);
     let mut without = MemoryStorage::new(bloscpack::pack_slice(&data(100), &options()).unwrap());
     let error = bloscpack::replace_metadata(&mut without, "[]", Limits::new()).unwrap_err();
     assert_eq!(error.to_string(), "the file has no metadata section; rewrite it with one");
@@ -314,10 +314,10 @@ fn metadata_of_a_stream_can_be_replaced_too() {
     bloscpack::pack(&data[..], &mut stream, &options().with_metadata("{\"a\":1}")).unwrap();
     let mut storage = MemoryStorage::new(stream);
     bloscpack::replace_metadata(&mut storage, "{\"a\":2}", Limits::new()).unwrap();
-    let file = open(storage.as_bytes());
+    let file = open(&storage.to_bytes());
     assert_eq!(file.metadata().unwrap().text(), "{\"a\":2}");
     assert_eq!((file.header().nchunks(), file.header().last_chunk()), (Some(3), Some(1808)));
-    assert_eq!(content(storage.as_bytes()), data);
+    assert_eq!(content(&storage.to_bytes()), data);
 }
 
 #[test]
@@ -435,7 +435,7 @@ fn npy_files_come_back_with_their_shape() {
 
         let mut storage = MemoryStorage::default();
         bloscpack::pack_npy(&original[..], &mut storage, &options()).unwrap();
-        let file = open(storage.as_bytes());
+        let file = open(&storage.to_bytes());
         assert_eq!(file.numpy().unwrap().unwrap(), array);
         assert_eq!(array.order() == ItemOrder::Fortran, fortran);
         let mut back = Vec::new();

@@ -27,12 +27,12 @@ const TRAILER: &[&[u8]] = &[b"\x94\x01\x93\xcd\0\x06\xde\0\0\xdc\0\0", b"\xce\0\
 #[test]
 fn the_frame_of_the_documentation_has_the_bytes_that_are_shown() {
     let options = FrameOptions::new(Options::new(4)).with_checksums(false).with_metalayer("unit", b"\xa1m");
-    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
     let data: Vec<u8> = (0..40).map(|at: u8| at.wrapping_mul(113)).collect();
     frame.append(&data).unwrap();
     frame.fill(Special::Zeros, 40, 40).unwrap();
     frame.compact().unwrap();
-    let bytes = frame.to_bytes().unwrap();
+    let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     assert_eq!(bytes[..114], HEADER.concat());
     assert_eq!(bytes[114 + 32..186], data);
     assert_eq!(bytes[186 + 32..234], INDEX);

@@ -37,7 +37,7 @@ fn the_order_outlives_every_change_and_copy() {
     let data = counted(3 * 4 * 5, 4);
     let file = npy("<f4", &[3, 4, 5], ItemOrder::Fortran, &data);
     let options = ArrayOptions::new(&[], Options::new(1)).with_chunks(&[2, 2, 2]).with_blocks(&[1, 2, 2]);
-    let mut array = NdArray::from_npy(Location::Memory, &MemoryStorage::new(file), &options).unwrap();
+    let mut array = NdArray::from_npy(Location::Memory, &MemoryStorage::new(file), &options).unwrap().edit().unwrap();
     array.append_from(0, &MemoryStorage::new(data.clone()), ItemOrder::Fortran).unwrap();
     array.resize(&[7, 4, 6]).unwrap();
     assert_eq!(array.order(), ItemOrder::Fortran);

@@ -57,6 +57,13 @@ fn assert_strict_layout(bytes: &[u8]) {
     assert_eq!(bytes[80..96], [0; 16]);
 }
 
+/// Appends a buffer and commits it.
+fn append(memory: &MemoryStorage, buffer: &[u8]) {
+    let mut writer = PackedWriter::open_in(memory, 4).unwrap();
+    writer.append(buffer).unwrap();
+    writer.commit().unwrap();
+}
+
 mod files_of_others {
     use super::*;
     use std::fs;
@@ -113,10 +120,11 @@ mod files_of_others {
     #[test]
     fn they_are_appended_to_in_their_own_way() {
         for File { name, bytes, chunk_version, .. } in files() {
-            let mut memory = MemoryStorage::new(bytes);
-            let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
+            let memory = MemoryStorage::new(bytes);
+            let mut writer = PackedWriter::open_in(&memory, 4).unwrap();
             writer.append(&ramp(4999, 4)).unwrap();
             writer.append(&ramp(6001, 5)).unwrap();
+            writer.commit().unwrap();
             drop(writer);
             let packed = PackedSuperChunk::open_in(&memory).unwrap();
             let all = [expected(), vec![ramp(4999, 4), ramp(6001, 5)]].concat();
@@ -307,6 +315,7 @@ mod writing {
         let path = std::env::temp_dir().join(format!("blosc-oxide-{}.b2packed", std::process::id()));
         let mut writer = PackedWriter::create(&path, PackedOptions::new(4)).unwrap();
         writer.append(&ramp(5000, 1)).unwrap();
+        writer.commit().unwrap();
         drop(writer);
         let mut writer = PackedWriter::open(&path, 4).unwrap();
         writer.append(&ramp(5000, 2)).unwrap();
@@ -353,13 +362,13 @@ mod layouts_of_others {
             set_int(&mut moved, at, offset);
         }
         assert_eq!(contents(&open(&moved)).unwrap(), buffers);
-        let mut memory = MemoryStorage::new(moved);
-        PackedWriter::open_in(&mut memory, 4).unwrap().append(&noise(700, 4)).unwrap();
+        let memory = MemoryStorage::new(moved);
+        append(&memory, &noise(700, 4));
         let packed = PackedSuperChunk::open_in(&memory).unwrap();
         assert_eq!(contents(&packed).unwrap(), [&buffers[..], &[noise(700, 4)]].concat());
-        let mut copy = MemoryStorage::default();
-        packed.copy_to(&mut copy).unwrap();
-        assert_strict_layout(copy.as_bytes());
+        let copy = MemoryStorage::default();
+        packed.copy_to(&copy).unwrap();
+        assert_strict_layout(&copy.to_bytes());
     }
 
     #[test]
@@ -420,9 +429,9 @@ mod appending {
             for filters in all_filters() {
                 let options =
                     PackedOptions::new(4).with_codec(Codec::Lz4).with_filters(filters.clone()).with_release(release);
-                let mut memory = MemoryStorage::new(options.pack(&buffers[2..5]).unwrap());
+                let memory = MemoryStorage::new(options.pack(&buffers[2..5]).unwrap());
                 for (count, buffer) in buffers.iter().enumerate() {
-                    let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
+                    let mut writer = PackedWriter::open_in(&memory, 4).unwrap();
                     assert_eq!(writer.nchunks(), 3 + count);
                     writer.append(buffer).unwrap();
                     writer.commit().unwrap();
@@ -433,10 +442,10 @@ mod appending {
                 assert!(contents(&packed).unwrap() == all, "{release:?} {filters:?}");
                 let version = if release == PackedRelease::Alpha2 { 2 } else { 3 };
                 assert_eq!(packed.chunk_header(all.len() - 1).unwrap().version(), version);
-                let mut copy = MemoryStorage::default();
-                packed.copy_to(&mut copy).unwrap();
-                assert_strict_layout(copy.as_bytes());
-                assert!(copy.as_bytes() == options.pack(&all).unwrap(), "the copy is what was written at once");
+                let copy = MemoryStorage::default();
+                packed.copy_to(&copy).unwrap();
+                assert_strict_layout(&copy.to_bytes());
+                assert!(copy.to_bytes() == options.pack(&all).unwrap(), "the copy is what was written at once");
             }
         }
     }
@@ -449,28 +458,35 @@ mod appending {
             let empty = options.pack([[0; 0]; 0]).unwrap();
             assert_eq!(empty.len(), HEADER_LEN);
             assert_eq!(open(&empty).nbytes().unwrap(), 0);
-            let mut memory = MemoryStorage::new(empty);
-            let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
+            let memory = MemoryStorage::new(empty);
+            let mut writer = PackedWriter::open_in(&memory, 4).unwrap();
             buffers.iter().for_each(|buffer| writer.append(buffer).unwrap());
+            writer.commit().unwrap();
             drop(writer);
-            assert!(memory.as_bytes() == options.pack(&buffers).unwrap());
+            assert!(memory.to_bytes() == options.pack(&buffers).unwrap());
         }
     }
 
     #[test]
     fn what_is_not_committed_is_not_there() {
-        let mut memory = MemoryStorage::new(PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap());
-        let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
+        let memory = MemoryStorage::new(PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap());
+        let mut writer = PackedWriter::open_in(&memory, 4).unwrap();
         writer.append(&ramp(1000, 2)).unwrap();
         std::mem::forget(writer);
+        assert_eq!(contents(&PackedSuperChunk::open_in(&memory).unwrap()).unwrap(), [ramp(1000, 1)]);
+        let before = memory.to_bytes();
+        let mut writer = PackedWriter::open_in(&memory, 4).unwrap();
+        writer.append(&ramp(1000, 2)).unwrap();
+        drop(writer);
+        assert!(memory.to_bytes()[..96] == before[..96], "dropping a writer writes no header");
         assert_eq!(contents(&PackedSuperChunk::open_in(&memory).unwrap()).unwrap(), [ramp(1000, 1)]);
     }
 
     #[test]
     fn what_a_panic_has_interrupted_is_not_committed() {
-        let mut memory = MemoryStorage::new(PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap());
+        let memory = MemoryStorage::new(PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let mut writer = PackedWriter::open_in(&mut memory, 4).unwrap();
+            let mut writer = PackedWriter::open_in(&memory, 4).unwrap();
             writer.append(&ramp(1000, 2)).unwrap();
             panic!("in the midst of an append");
         }));
@@ -482,13 +498,13 @@ mod appending {
     fn what_a_crash_left_behind_is_cut_off() {
         let mut bytes = PackedOptions::new(4).pack([ramp(1000, 1)]).unwrap();
         bytes.extend(noise(10_000, 1));
-        let mut memory = MemoryStorage::new(bytes);
-        drop(PackedWriter::open_in(&mut memory, 4).unwrap());
-        assert!(memory.as_bytes().len() > 10_000, "opening alone changes nothing");
-        PackedWriter::open_in(&mut memory, 4).unwrap().append(&ramp(1000, 2)).unwrap();
+        let memory = MemoryStorage::new(bytes);
+        drop(PackedWriter::open_in(&memory, 4).unwrap());
+        assert!(memory.to_bytes().len() > 10_000, "opening alone changes nothing");
+        append(&memory, &ramp(1000, 2));
         let packed = PackedSuperChunk::open_in(&memory).unwrap();
         assert_eq!(contents(&packed).unwrap(), [ramp(1000, 1), ramp(1000, 2)]);
-        assert_eq!(packed.header().cbytes(), memory.as_bytes().len() as u64);
+        assert_eq!(packed.header().cbytes(), memory.to_bytes().len() as u64);
     }
 
     #[test]

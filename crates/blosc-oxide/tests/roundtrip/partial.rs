@@ -142,13 +142,13 @@ fn a_block_is_read_to_its_end_though_another_seems_to_start_inside_it() {
     data[2 * BLOCK..3 * BLOCK].fill(3);
     let options = Options::new(1).with_codec(Codec::Lz4).with_filters([]).with_blocksize(BLOCK);
     let options = FrameOptions::new(options).with_checksums(false);
-    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
     frame.append(&data).unwrap();
     let start = usize::try_from(frame.chunk_position(0).unwrap().unwrap()).unwrap() + 32 + 4;
-    let mut bytes = frame.to_bytes().unwrap();
+    let mut bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     assert_eq!(bytes[start..start + 4], (32 + 16 + 4 + (64_u32 << 10)).to_le_bytes());
     bytes[start + 2] ^= 1;
-    let frame = Frame::from_bytes(bytes).unwrap();
+    let frame = Frame::open(bytes).unwrap();
     frame.decompress(0).unwrap_err();
     assert!(frame.bytes(0..60_000).unwrap() == data[..60_000]);
     assert!(frame.bytes(3 * BLOCK as u64..4 * BLOCK as u64).unwrap() == data[3 * BLOCK..]);

@@ -89,13 +89,16 @@ fn a_chunk_without_size_is_refused() {
 
 #[test]
 fn a_frame_tells_what_it_is() {
-    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4)).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), Options::new(4)).unwrap();
     frame.extend_from(&data(5000)[..], 2000).unwrap();
     frame.fill(Special::Zeros, 40, 40).unwrap();
-    frame.commit().unwrap();
-    assert_eq!((frame.version(), frame.layout()), (FrameVersion::Current(3), FrameLayout::Contiguous));
-    assert!(frame.has_checksums());
-    let bytes = frame.to_bytes().unwrap();
+    frame.checkpoint().unwrap();
+    assert_eq!(
+        (frame.checkpoint().unwrap().version(), frame.checkpoint().unwrap().layout()),
+        (FrameVersion::Current(3), FrameLayout::Contiguous)
+    );
+    assert!(frame.checkpoint().unwrap().has_checksums());
+    let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     let position = usize::try_from(frame.chunk_position(1).unwrap().unwrap()).unwrap();
     assert!(bytes[position..].starts_with(&frame.chunk(1).unwrap()));
     assert_eq!(Container::detect(&bytes[..], 0).unwrap(), Some(Container::Frame));
@@ -130,14 +133,14 @@ fn containers_are_told_apart_by_their_content() {
 
 #[test]
 fn a_damaged_chunk_is_noticed_when_it_is_read_whole() {
-    let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(4).with_level(0)).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), Options::new(4).with_level(0)).unwrap();
     frame.extend_from(&data(5000)[..], 2000).unwrap();
-    let mut bytes = frame.to_bytes().unwrap();
+    let mut bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
     let position = usize::try_from(frame.chunk_position(1).unwrap().unwrap()).unwrap();
     bytes[position + 500] ^= 1;
-    let mut frame = Frame::from_bytes(bytes).unwrap();
+    let mut frame = Frame::open(bytes).unwrap().edit().unwrap();
     assert!(frame.write_to(0..5000, std::io::sink()).is_ok(), "nothing is compared unless it is asked for");
-    frame.verify_when_read().unwrap();
+    frame.check_on_read().unwrap();
     let error = frame.write_to(0..5000, std::io::sink()).unwrap_err();
     assert_eq!(error.kind(), blosc_oxide::ErrorKind::ChecksumMismatch);
     assert!(error.to_string().starts_with("chunk 1: its hash is "), "{error}");

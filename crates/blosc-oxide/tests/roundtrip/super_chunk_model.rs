@@ -1,7 +1,8 @@
 //! A super-chunk does what a plain list of buffers does, in memory, in one storage and in a directory.
 
 use blosc_oxide::{
-    Codec, Filter, Frame, FrameOptions, Options, Special, SuperChunk, Threads, fill_chunk, special_chunk,
+    Codec, Filter, Frame, FrameEdit, FrameOptions, Location, Options, Special, SuperChunk, Threads, fill_chunk,
+    special_chunk,
     storage::{Directory as _, Durability, MemoryDirectory},
 };
 use std::ops::{Deref, DerefMut};
@@ -10,41 +11,41 @@ use testkit::Rng;
 /// Where the super-chunk under test is.
 enum Subject {
     Memory(SuperChunk),
-    Contiguous(Frame, MemoryDirectory),
-    Sparse(Frame, MemoryDirectory),
+    Contiguous(FrameEdit, MemoryDirectory),
+    Sparse(FrameEdit, MemoryDirectory),
 }
 
 const FILE: &str = "frame";
 
 impl Subject {
     fn new(place: usize, options: &Options, checksums: bool) -> Self {
-        let mut directory = MemoryDirectory::new();
+        let directory = MemoryDirectory::new();
         let frame_options = FrameOptions::new(options.clone()).with_durability(Durability::None);
         match place {
             0 => Self::Memory(SuperChunk::new(options.clone()).unwrap()),
             1 => {
-                let storage = directory.create(FILE).unwrap();
-                Self::Contiguous(Frame::create_in(storage, frame_options.with_checksums(checksums)).unwrap(), directory)
+                let storage = Location::storage(directory.create(FILE).unwrap());
+                Self::Contiguous(Frame::create(storage, frame_options.with_checksums(checksums)).unwrap(), directory)
             }
             _ => Self::Sparse(
-                Frame::create_in_directory(directory.clone(), frame_options.with_checksums(checksums)).unwrap(),
+                Frame::create(directory.clone(), frame_options.with_checksums(checksums)).unwrap(),
                 directory,
             ),
         }
     }
 
-    /// Closes the frame and opens it again; in memory there is nothing to close.
+    /// Commits, closes the frame and opens it again; in memory there is nothing to close.
     fn reopened(self) -> Self {
         match self {
             Self::Memory(sc) => Self::Memory(sc),
             Self::Contiguous(frame, directory) => {
-                drop(frame);
-                let storage = directory.open_writable(FILE).unwrap();
-                Self::Contiguous(Frame::open_in(storage, FrameOptions::default()).unwrap(), directory)
+                frame.commit().unwrap();
+                let storage = Location::storage(directory.open_writable(FILE).unwrap());
+                Self::Contiguous(Frame::open(storage).unwrap().edit().unwrap(), directory)
             }
             Self::Sparse(frame, directory) => {
-                drop(frame);
-                let frame = Frame::open_directory_writable(directory.clone(), FrameOptions::default()).unwrap();
+                frame.commit().unwrap();
+                let frame = Frame::open(directory.clone()).unwrap().edit().unwrap();
                 Self::Sparse(frame, directory)
             }
         }
@@ -53,16 +54,16 @@ impl Subject {
     /// Commits in one of the ways there are.
     fn settle(&mut self, rng: &mut Rng) {
         let frame = match self {
-            Self::Memory(sc) => return sc.commit().unwrap(),
+            Self::Memory(_) => return,
             Self::Contiguous(frame, _) | Self::Sparse(frame, _) => frame,
         };
         match rng.below(3) {
-            0 => frame.compact().unwrap(),
+            0 => drop(frame.compact().unwrap()),
             1 => {
                 let found = frame.verify().unwrap();
                 assert!(found.is_good(), "{found:?}");
             }
-            _ => frame.commit().unwrap(),
+            _ => drop(frame.checkpoint().unwrap()),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What super-chunks and frames take and refuse: metalayers, chunks of all sizes, special ones, single blocks.
 
 use blosc_oxide::{
-    Codec, ErrorKind, Format, Frame, FrameOptions, FrameVersion, Options, Special, SuperChunk, Threads,
+    Codec, ErrorKind, Format, Frame, FrameEdit, FrameOptions, FrameVersion, Location, Options, Special, SuperChunk,
+    Threads,
     storage::{Durability, MemoryDirectory, MemoryStorage},
 };
 use testkit::Rng;
 
-fn frame(options: FrameOptions) -> Frame {
-    Frame::create_in(MemoryStorage::default(), options.with_durability(Durability::None)).unwrap()
+fn frame(options: FrameOptions) -> FrameEdit {
+    Frame::create(MemoryStorage::default(), options.with_durability(Durability::None)).unwrap()
 }
 
 #[test]
@@ -35,13 +36,13 @@ fn checksums_count_as_a_metalayer() {
             frame.vlmetalayers_mut().add(&number.to_string(), b"content").unwrap();
         }
         assert!(frame.vlmetalayers_mut().add("too many", b"").is_err());
-        let mut frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+        let mut frame = Frame::open(frame.checkpoint().unwrap().to_bytes().unwrap()).unwrap().edit().unwrap();
         assert_eq!(frame.vlmetalayers().len(), most);
         assert!(frame.vlmetalayers_mut().add("too many", b"").is_err());
         assert!(frame.vlmetalayers_mut().add("_xxh3", b"").is_err());
         frame.vlmetalayers_mut().allow_many();
         frame.vlmetalayers_mut().add("not too many", b"").unwrap();
-        let mut frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+        let mut frame = Frame::open(frame.checkpoint().unwrap().to_bytes().unwrap()).unwrap().edit().unwrap();
         frame.vlmetalayers_mut().add("one more", b"").unwrap();
     }
 }
@@ -60,14 +61,14 @@ fn thousands_of_metalayers_are_read_back() {
                 .unwrap();
         }
         assert!(frame.vlmetalayers_mut().add("too many", b"").is_err());
-        let bytes = frame.to_bytes().unwrap();
-        let mut read = Frame::from_bytes(bytes).unwrap();
+        let bytes = frame.checkpoint().unwrap().to_bytes().unwrap();
+        let mut read = Frame::open(bytes).unwrap().edit().unwrap();
         assert_eq!(read.vlmetalayers().len(), most);
         assert_eq!(read.vlmetalayers().get("metalayer 8190").unwrap(), Some(vec![8190_i32.to_le_bytes()[0]; 3]));
         assert!(read.verify().unwrap().is_good());
         read.vlmetalayers_mut().remove("metalayer 0").unwrap();
         read.vlmetalayers_mut().add("another", b"").unwrap();
-        assert_eq!(Frame::from_bytes(read.to_bytes().unwrap()).unwrap().vlmetalayers().len(), most);
+        assert_eq!(Frame::open(read.checkpoint().unwrap().to_bytes().unwrap()).unwrap().vlmetalayers().len(), most);
     }
 }
 
@@ -104,12 +105,11 @@ fn what_is_refused_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_stored_changes_neither_sizes_nor_kind() {
-    let bytes = frame(FrameOptions::new(Options::new(1))).to_bytes().unwrap();
-    let mut frame = Frame::open_at(MemoryStorage::new(bytes), 0, FrameOptions::default()).unwrap();
-    assert_eq!(frame.append_vlblocks(&[&[1; 50], &[2; 60]]).unwrap_err().kind(), ErrorKind::InvalidArgument);
-    assert_eq!(frame.append(&[3; 70]).unwrap_err().kind(), ErrorKind::InvalidArgument);
-    assert_eq!(frame.fill(Special::Zeros, 70, 70).unwrap_err().kind(), ErrorKind::InvalidArgument);
+fn what_can_only_be_read_cannot_be_edited() {
+    let bytes = frame(FrameOptions::new(Options::new(1))).checkpoint().unwrap().to_bytes().unwrap();
+    let frame = Frame::open(Location::source(MemoryStorage::new(bytes))).unwrap();
+    assert_eq!(frame.edit().unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert_eq!(frame.clone().edit().unwrap_err().kind(), ErrorKind::InvalidArgument);
     assert_eq!((frame.has_vlblocks(), frame.chunksize(), frame.is_changed()), (false, None, false));
 }
 
@@ -124,7 +124,7 @@ fn a_chunk_that_is_the_only_one_sets_the_size_of_all() {
     assert_eq!(frame.chunksize(), Some(200));
     frame.append(&[5; 200]).unwrap();
     assert_eq!(frame.chunksize(), None);
-    let frame = Frame::from_bytes(frame.to_bytes().unwrap()).unwrap();
+    let frame = Frame::open(frame.checkpoint().unwrap().to_bytes().unwrap()).unwrap();
     assert_eq!((frame.chunksize(), frame.nbytes()), (None, 650));
     assert_eq!(frame.decompress(2).unwrap(), [4; 50]);
 }
@@ -132,13 +132,12 @@ fn a_chunk_that_is_the_only_one_sets_the_size_of_all() {
 #[test]
 fn the_version_of_a_frame_is_that_of_its_last_commit() {
     let mut contiguous = frame(FrameOptions::new(Options::new(1)));
-    let mut sparse = Frame::create_in_directory(MemoryDirectory::new(), Options::new(1)).unwrap();
-    for frame in [&mut contiguous, &mut sparse] {
-        assert_eq!(frame.version(), FrameVersion::Current(2));
-        frame.append(&[1; 10]).unwrap();
-        frame.append(&[2; 20]).unwrap();
-        frame.commit().unwrap();
-        assert_eq!(frame.version(), FrameVersion::Current(3));
+    let mut sparse = Frame::create(MemoryDirectory::new(), Options::new(1)).unwrap();
+    for edit in [&mut contiguous, &mut sparse] {
+        assert_eq!(edit.checkpoint().unwrap().version(), FrameVersion::Current(2));
+        edit.append(&[1; 10]).unwrap();
+        edit.append(&[2; 20]).unwrap();
+        assert_eq!(edit.checkpoint().unwrap().version(), FrameVersion::Current(3));
     }
 }
 
@@ -206,9 +205,9 @@ fn noisy(seed: u32) -> Vec<u8> {
 #[test]
 fn chunks_that_are_replaced_before_they_are_committed_leave_no_dead_bytes() {
     let bytes_after = |replaced: u32| {
-        let mut frame = Frame::create_in(MemoryStorage::default(), FrameOptions::new(Options::new(4))).unwrap();
+        let mut frame = Frame::create(MemoryStorage::default(), FrameOptions::new(Options::new(4))).unwrap();
         frame.append(&noisy(1)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         frame.append(&noisy(2)).unwrap();
         frame.append(&noisy(3)).unwrap();
         for seed in 0..replaced {
@@ -219,12 +218,12 @@ fn chunks_that_are_replaced_before_they_are_committed_leave_no_dead_bytes() {
         frame.update(1, &noisy(7)).unwrap();
         frame.delete(2).unwrap();
         frame.append(&noisy(4)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         assert_eq!(frame.decompress(0).unwrap(), noisy(1));
         assert_eq!(frame.decompress(1).unwrap(), noisy(7));
         assert_eq!(frame.decompress(2).unwrap(), noisy(4));
         assert!(frame.verify().unwrap().damage.is_empty());
-        frame.to_bytes().unwrap().len()
+        frame.checkpoint().unwrap().to_bytes().unwrap().len()
     };
     let (once, often) = (bytes_after(0), bytes_after(40));
     assert!(often < once + 2 * noisy(1).len(), "{once} bytes became {often}");

@@ -1,15 +1,17 @@
 //! Several handles on one frame, without locking: each commit is there or reports that it is not, and none is lost.
 
-use crate::common::child::Scratch;
+use crate::common::child::{self, Scratch};
 use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, Kind};
 use blosc_oxide::{
-    ArrayOptions, AxisSelection, ErrorKind, Fill, Frame, FrameLayout, FrameOptions, NdArray, Options, Result, Threads,
+    ArrayOptions, AxisSelection, ErrorKind, Fill, Frame, FrameEdit, FrameLayout, FrameOptions, NdArray, Options,
+    Result, Threads,
     legacy::{PackedOptions, PackedSuperChunk, PackedWriter},
     storage::{Durability, MemoryDirectory},
 };
 use std::path::Path;
+use std::time::Duration;
 
 const LAYOUTS: [FrameLayout; 2] = [FrameLayout::Contiguous, FrameLayout::Sparse];
 const MUCH: usize = 2 << 20;
@@ -20,12 +22,20 @@ fn options(layout: FrameLayout) -> FrameOptions {
         .with_durability(Durability::None)
 }
 
+/// A handle that does not wait.
 fn open(path: &Path, layout: FrameLayout) -> Frame {
-    Frame::open_writable_with(path, options(layout)).unwrap()
+    Frame::open_with(path, &options(layout).with_lock_timeout(Duration::ZERO).opening()).unwrap()
 }
 
 fn kind_of<T>(result: Result<T>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
+}
+
+/// Appends a chunk and commits it.
+fn append(frame: &Frame, data: &[u8]) -> Frame {
+    let mut edit = frame.edit().unwrap();
+    edit.append(data).unwrap();
+    edit.commit().unwrap()
 }
 
 #[test]
@@ -34,15 +44,15 @@ fn two_handles_take_turns_and_lose_nothing() {
     for layout in LAYOUTS {
         for checksums in [true, false] {
             let path = scratch.path().join(format!("{layout:?}-{checksums}"));
-            let mut one = Frame::create(&path, options(layout).with_checksums(checksums)).unwrap();
+            let mut one = Frame::create(&path, options(layout).with_checksums(checksums)).unwrap().commit().unwrap();
             let mut other = open(&path, layout);
             for round in 0..10 {
-                one.append(&noise(2 * round, CHUNK)).unwrap();
-                one.commit().unwrap();
-                other.append(&noise(2 * round + 1, CHUNK)).unwrap();
-                other.vlmetalayers_mut().allow_many();
-                other.vlmetalayers_mut().add(&format!("round {round}"), b"").unwrap();
-                other.commit().unwrap();
+                one = append(&one, &noise(2 * round, CHUNK));
+                let mut edit = other.edit().unwrap();
+                edit.append(&noise(2 * round + 1, CHUNK)).unwrap();
+                edit.vlmetalayers_mut().allow_many();
+                edit.vlmetalayers_mut().add(&format!("round {round}"), b"").unwrap();
+                other = edit.commit().unwrap();
             }
             let expected: Vec<Vec<u8>> = (0..20).map(|seed| noise(seed, CHUNK)).collect();
             assert!(one.refresh().unwrap());
@@ -56,50 +66,120 @@ fn two_handles_take_turns_and_lose_nothing() {
 }
 
 #[test]
-fn the_right_to_write_is_held_from_the_first_change_to_the_commit() {
+fn two_threads_that_edit_one_frame_lose_nothing() {
+    let scratch = Scratch::new("handles-threads");
+    for layout in LAYOUTS {
+        let path = scratch.path().join(format!("{layout:?}"));
+        let frame = Frame::create(&path, options(layout)).unwrap().commit().unwrap();
+        let other = Frame::open_with(&path, &options(layout).opening()).unwrap();
+        std::thread::scope(|scope| {
+            for (seed, frame) in (0..).zip([frame.clone(), frame.clone(), other.clone(), other]) {
+                scope.spawn(move || (0..20).for_each(|round| drop(append(&frame, &noise(20 * seed + round, CHUNK)))));
+            }
+        });
+        let content = Content::of(&Frame::open(&path).unwrap()).unwrap();
+        let mut expected: Vec<Vec<u8>> = (0..80).map(|seed| noise(seed, CHUNK)).collect();
+        let mut found = content.chunks;
+        found.sort();
+        expected.sort();
+        assert!(found == expected, "{layout:?}: {} chunks", found.len());
+        assert!(frame.edit().unwrap().verify().unwrap().is_good());
+    }
+}
+
+/// What the processes do that are started for it.
+#[test]
+fn process() {
+    let Some(job) = child::job() else { return };
+    let options = options(FrameLayout::Contiguous).with_lock_timeout(None).opening();
+    let frame = Frame::open_with(&job[0], &options).unwrap();
+    let seed: u64 = job[1].parse().unwrap();
+    (0..20).for_each(|round| drop(append(&frame, &noise(20 * seed + round, CHUNK))));
+}
+
+#[test]
+fn processes_that_edit_one_frame_lose_nothing() {
+    let scratch = Scratch::new("handles-processes");
+    for layout in LAYOUTS {
+        let path = scratch.path().join(format!("{layout:?}"));
+        Frame::create(&path, options(layout)).unwrap().commit().unwrap();
+        let job = |seed: u64| child::start("handles::process", &[path.to_str().unwrap(), &seed.to_string()]);
+        let children: Vec<_> = (0..3).map(job).collect();
+        for child in children {
+            assert!(child.wait_with_output().unwrap().status.success());
+        }
+        let frame = Frame::open(&path).unwrap();
+        let mut found = Content::of(&frame).unwrap().chunks;
+        let mut expected: Vec<Vec<u8>> = (0..60).map(|seed| noise(seed, CHUNK)).collect();
+        found.sort();
+        expected.sort();
+        assert!(found == expected, "{layout:?}: {} chunks", found.len());
+        assert!(frame.verify().unwrap().is_good());
+    }
+}
+
+#[test]
+fn the_right_to_write_is_held_from_the_begin_to_the_end_of_an_edit() {
     let scratch = Scratch::new("handles-right");
     for layout in LAYOUTS {
         let path = scratch.path().join(format!("{layout:?}"));
-        let mut one = Frame::create(&path, options(layout)).unwrap();
+        let one = Frame::create(&path, options(layout)).unwrap().commit().unwrap();
         let mut other = open(&path, layout);
-        one.append(&noise(1, MUCH)).unwrap();
-        let refused = [other.append(&noise(2, MUCH)), other.lock(), other.compact()];
-        assert!(refused.into_iter().all(|result| kind_of(result) == Some(ErrorKind::Locked)), "{layout:?}");
+        let mut edit = one.edit().unwrap();
+        edit.append(&noise(1, MUCH)).unwrap();
+        assert_eq!(kind_of(other.edit()), Some(ErrorKind::Locked), "{layout:?}");
         // A third one can be opened, and reads what is committed.
         assert_eq!(open(&path, layout).nchunks(), 0);
-        one.commit().unwrap();
-        other.append(&noise(2, MUCH)).unwrap();
-        assert_eq!(other.nchunks(), 2);
-        assert_eq!(kind_of(one.append(b"no")), Some(ErrorKind::Locked));
-        other.rollback().unwrap();
-        one.append(&noise(3, CHUNK)).unwrap();
-        // A call that fails, or has nothing to do, does not keep it.
-        one.commit().unwrap();
-        assert!(one.delete(7).is_err());
-        one.write(0, b"").unwrap();
-        other.append(&noise(4, CHUNK)).unwrap();
-        drop(other);
-        drop(one);
+        edit.checkpoint().unwrap();
+        assert_eq!(kind_of(other.edit()), Some(ErrorKind::Locked), "{layout:?}");
+        assert!(other.refresh().unwrap());
+        assert_eq!(other.nchunks(), 1);
+        drop(edit);
+        let mut edit = other.edit().unwrap();
+        edit.append(&noise(2, MUCH)).unwrap();
+        assert_eq!(edit.nchunks(), 2);
+        edit.abort();
+        append(&one, &noise(3, CHUNK));
+        append(&other, &noise(4, CHUNK));
         let content = Content::of(&Frame::open(&path).unwrap()).unwrap();
         assert_eq!(content.chunks, [noise(1, MUCH), noise(3, CHUNK), noise(4, CHUNK)], "{layout:?}");
     }
 }
 
 #[test]
+fn a_second_edit_waits_for_the_first() {
+    let scratch = Scratch::new("handles-wait");
+    for layout in LAYOUTS {
+        let path = scratch.path().join(format!("{layout:?}"));
+        let one = Frame::create(&path, options(layout)).unwrap().commit().unwrap();
+        let others = [one.clone(), Frame::open_with(&path, &options(layout).opening()).unwrap()];
+        for (number, other) in others.iter().enumerate() {
+            let mut edit = one.edit().unwrap();
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| append(other, b"second").nchunks());
+                std::thread::sleep(Duration::from_millis(20));
+                edit.append(b"first").unwrap();
+                edit.commit().unwrap();
+                assert_eq!(waiting.join().unwrap(), 2 * (number + 1), "{layout:?}");
+            });
+        }
+    }
+}
+
+#[test]
 fn a_handle_that_panics_gives_the_right_back() {
     let memory = MemoryDirectory::new();
-    drop(Frame::create_in_directory(memory.clone(), options(FrameLayout::Sparse)).unwrap());
-    let open = || Frame::open_directory_writable(memory.clone(), options(FrameLayout::Sparse)).unwrap();
-    let panicked = std::panic::catch_unwind(|| {
-        let mut frame = open();
-        frame.append(&noise(1, CHUNK)).unwrap();
-        assert_eq!(kind_of(open().lock()), Some(ErrorKind::Locked));
+    Frame::create(memory.clone(), options(FrameLayout::Sparse)).unwrap().commit().unwrap();
+    let options = options(FrameLayout::Sparse).with_lock_timeout(Duration::ZERO).opening();
+    let open = || Frame::open_with(memory.clone(), &options).unwrap();
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut edit = open().edit().unwrap();
+        edit.append(&noise(1, CHUNK)).unwrap();
+        assert_eq!(kind_of(open().edit()), Some(ErrorKind::Locked));
         panic!("half way");
-    });
+    }));
     assert!(panicked.is_err());
-    let mut frame = open();
-    frame.append(&noise(2, CHUNK)).unwrap();
-    assert_eq!(frame.nchunks(), 1);
+    assert_eq!(append(&open(), &noise(2, CHUNK)).nchunks(), 1);
 }
 
 /// Others may have no locks, or not know of ours: then a commit finds out.
@@ -108,7 +188,7 @@ fn a_commit_on_top_of_a_change_by_somebody_else_is_a_conflict_and_writes_nothing
     for layout in LAYOUTS {
         for checksums in [true, false] {
             let kind = Kind { layout, is_variable: false, has_long_header: false, checksums, has_slots: false };
-            let changes: [fn(&mut Frame) -> Result<()>; 4] = [
+            let changes: [fn(&mut FrameEdit) -> Result<()>; 4] = [
                 |frame| frame.append(&noise(1, CHUNK)),
                 |frame| frame.vlmetalayers_mut().update("note", &noise(2, 40)),
                 |frame| frame.metalayers_mut().update("unit", "celsiu"),
@@ -116,21 +196,21 @@ fn a_commit_on_top_of_a_change_by_somebody_else_is_a_conflict_and_writes_nothing
             ];
             for change in changes {
                 let disk = kind.disk();
-                let mut one = disk::open_writable(&disk, layout, Durability::Fsync).unwrap();
-                let mut other = disk::open_writable(&disk, layout, Durability::Fsync).unwrap();
+                let mut one = disk::edit(&disk, layout, Durability::Fsync).unwrap();
+                let mut other = disk::edit(&disk, layout, Durability::Fsync).unwrap();
                 one.append(&noise(3, CHUNK)).unwrap();
                 change(&mut other).unwrap();
-                other.commit().unwrap();
+                let committed = other.commit().unwrap();
                 let left = disk.image();
-                assert_eq!(kind_of(one.commit()), Some(ErrorKind::Conflict), "{kind:?}");
+                assert_eq!(kind_of(one.checkpoint()), Some(ErrorKind::Conflict), "{kind:?}");
                 assert_eq!(disk.image().digest(), left.digest(), "{kind:?}: something was written");
-                assert_eq!(kind_of(one.append(b"more")), Some(ErrorKind::Conflict), "{kind:?}");
-                one.rollback().unwrap();
-                assert_eq!(Content::of(&one).unwrap(), Content::of(&other).unwrap(), "{kind:?}");
+                drop(one);
+                let mut one = disk::edit(&disk, layout, Durability::Fsync).unwrap();
+                assert_eq!(Content::of(&one).unwrap(), Content::of(&committed).unwrap(), "{kind:?}");
                 one.append(&noise(3, CHUNK)).unwrap();
                 one.commit().unwrap();
                 let found = disk::open(&disk, layout).unwrap();
-                let expected = Content::of(&other).unwrap().with_chunk(&noise(3, CHUNK));
+                let expected = Content::of(&committed).unwrap().with_chunk(&noise(3, CHUNK));
                 assert_eq!(Content::of(&found).unwrap(), expected, "{kind:?}");
             }
         }
@@ -138,21 +218,18 @@ fn a_commit_on_top_of_a_change_by_somebody_else_is_a_conflict_and_writes_nothing
 }
 
 #[test]
-fn metalayers_that_were_changed_before_others_committed_are_a_conflict() {
-    let scratch = Scratch::new("handles-metalayers");
+fn metalayers_that_were_changed_while_others_committed_are_a_conflict() {
     for layout in LAYOUTS {
-        let path = scratch.path().join(format!("{layout:?}"));
-        let mut one = Frame::create(&path, options(layout)).unwrap();
-        let mut other = open(&path, layout);
-        one.vlmetalayers_mut().add("note", b"from one").unwrap();
+        let kind = Kind { layout, is_variable: false, has_long_header: false, checksums: true, has_slots: false };
+        let disk = kind.disk();
+        // Nothing is locked on this disk.
+        let mut one = disk::edit(&disk, layout, Durability::None).unwrap();
+        let mut other = disk::edit(&disk, layout, Durability::None).unwrap();
+        one.vlmetalayers_mut().add("of one", b"").unwrap();
         other.append(&noise(1, CHUNK)).unwrap();
-        other.commit().unwrap();
-        assert_eq!(kind_of(one.append(b"more")), Some(ErrorKind::Conflict));
+        let committed = Content::of(&other.commit().unwrap()).unwrap();
         assert_eq!(kind_of(one.commit()), Some(ErrorKind::Conflict));
-        assert!(!one.refresh().unwrap());
-        drop(one);
-        let left = Frame::open(&path).unwrap();
-        assert_eq!((left.nchunks(), left.vlmetalayers().len()), (1, 0), "{layout:?}");
+        assert_eq!(Content::of(&disk::open(&disk, layout).unwrap()).unwrap(), committed, "{layout:?}");
     }
 }
 
@@ -162,19 +239,23 @@ fn two_arrays_on_one_frame_lose_nothing() {
     for layout in LAYOUTS {
         let path = scratch.path().join(format!("{layout:?}"));
         let array = ArrayOptions::new(&[0, 4], Options::new(4)).with_chunks(&[1, 4]).with_frame(options(layout));
-        let mut one = NdArray::create(path.as_path(), &array, &Fill::Zeros).unwrap();
-        let mut other = NdArray::open_writable(&path).unwrap();
+        let one = NdArray::create(path.as_path(), &array, &Fill::Zeros).unwrap().commit().unwrap();
+        let impatient = options(layout).with_lock_timeout(Duration::ZERO).opening();
+        let mut other = NdArray::open_with(&path, &impatient).unwrap();
         let items = |value: u8| [value; 16];
-        one.append(0, &items(1)).unwrap();
-        assert_eq!(kind_of(other.append(0, &items(2))), Some(ErrorKind::Locked));
-        one.commit().unwrap();
+        let mut edit = one.edit().unwrap();
+        edit.append(0, &items(1)).unwrap();
+        assert_eq!(kind_of(other.edit()), Some(ErrorKind::Locked));
+        edit.commit().unwrap();
         // It sees the new shape when it begins to change it.
-        other.append(0, &items(2)).unwrap();
-        assert_eq!(other.shape(), [2, 4]);
-        other.commit().unwrap();
-        one.write(&[AxisSelection::Index(1), AxisSelection::All], &items(3)).unwrap();
-        assert_eq!(one.shape(), [2, 4]);
-        one.commit().unwrap();
+        let mut edit = other.edit().unwrap();
+        edit.append(0, &items(2)).unwrap();
+        assert_eq!(edit.shape(), [2, 4]);
+        edit.commit().unwrap();
+        let mut edit = one.edit().unwrap();
+        edit.write(&[AxisSelection::Index(1), AxisSelection::All], &items(3)).unwrap();
+        assert_eq!(edit.commit().unwrap().shape(), [2, 4]);
+        assert_eq!((one.shape(), other.shape()), (&[0, 4][..], &[0, 4][..]));
         assert!(other.refresh().unwrap());
         assert_eq!(other.to_vec().unwrap(), [items(1), items(3)].concat(), "{layout:?}");
     }

@@ -3,7 +3,7 @@
 
 use crate::common::child;
 use crate::common::content::noise;
-use blosc_oxide::{Frame, FrameLayout, FrameOptions, Options, Result, Threads, storage::Durability};
+use blosc_oxide::{Frame, FrameEdit, FrameLayout, FrameOptions, Options, Result, Threads, storage::Durability};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -36,7 +36,7 @@ fn writer_process() {
     let layout = if job[0] == "sparse" { FrameLayout::Sparse } else { FrameLayout::Contiguous };
     let path = Path::new(&job[1]);
     let mut frame = match path.exists() {
-        true => Frame::open_writable_with(path, options(layout)).unwrap(),
+        true => Frame::open_with(path, &options(layout).opening()).unwrap().edit().unwrap(),
         false => Frame::create(path, options(layout)).unwrap(),
     };
     loop {
@@ -46,7 +46,7 @@ fn writer_process() {
 }
 
 /// One commit: some chunks, their number in metalayers of both kinds, and now and then more.
-fn write_more(frame: &mut Frame) -> Result<()> {
+fn write_more(frame: &mut FrameEdit) -> Result<()> {
     let start = frame.nchunks();
     for index in start..start + 1 + start % 3 {
         frame.append(&data(index))?;
@@ -63,8 +63,8 @@ fn write_more(frame: &mut Frame) -> Result<()> {
         content.resize(len, 7);
         frame.metalayers_mut().update("count", content)?;
     }
-    frame.commit()?;
-    if start % 40 == 17 { frame.compact() } else { Ok(()) }
+    frame.checkpoint()?;
+    if start % 40 == 17 { frame.compact().map(drop) } else { Ok(()) }
 }
 
 /// Starts a process and kills it at some moment; the last number that it has reported.
@@ -100,7 +100,7 @@ fn reports(out: impl BufRead + Send + 'static) -> Receiver<usize> {
 
 /// Checks that the frame holds at least `reported` chunks, all of them right, and nothing that was not committed.
 fn check(path: &Path, reported: usize) -> usize {
-    let mut frame = match Frame::open(path) {
+    let frame = match Frame::open(path) {
         Ok(frame) => frame,
         Err(error) => {
             assert_eq!(reported, 0, "{error}");

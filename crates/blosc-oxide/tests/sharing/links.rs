@@ -27,7 +27,7 @@ impl Scratch {
         let mut frame = Frame::create(&path, options).unwrap();
         frame.append(&noise(1)).unwrap();
         frame.append(&noise(2)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         path
     }
 
@@ -64,9 +64,9 @@ fn a_new_index_is_not_written_through_a_symbolic_link() {
     let scratch = Scratch::new("index-link");
     let path = scratch.sparse();
     symlink(scratch.precious(), path.join("chunks.b2frame.new")).unwrap();
-    let mut frame = Frame::open_writable(&path).unwrap();
+    let mut frame = Frame::open(&path).unwrap().edit().unwrap();
     frame.vlmetalayers_mut().add("note", b"mine").unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     scratch.assert_untouched();
     assert!(fs::symlink_metadata(path.join("chunks.b2frame")).unwrap().is_file());
     assert_eq!(Frame::open(&path).unwrap().vlmetalayers().len(), 1);
@@ -83,9 +83,9 @@ fn a_new_chunk_is_not_written_through_a_link_of_either_kind() {
         } else {
             symlink(scratch.precious(), &chunk).unwrap();
         }
-        let mut frame = Frame::open_writable(&path).unwrap();
+        let mut frame = Frame::open(&path).unwrap().edit().unwrap();
         frame.append(&noise(3)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         scratch.assert_untouched();
         assert_eq!(Frame::open(&path).unwrap().decompress(2).unwrap(), noise(3));
     }
@@ -136,7 +136,7 @@ fn a_pipe_given_as_a_frame_is_refused_at_once() {
     let scratch = Scratch::new("pipe");
     let path = scratch.0.join("frame.b2frame");
     fifo(&path);
-    for error in [Frame::open(&path).unwrap_err(), Frame::open_writable(&path).unwrap_err()] {
+    for error in [Frame::open(&path).unwrap_err(), Frame::open(&path).and_then(|frame| frame.edit()).unwrap_err()] {
         assert!(error.to_string().contains("it is a pipe"), "{error}");
     }
     assert!(FileStorage::open("/dev/zero").is_err());
@@ -157,9 +157,9 @@ fn new_files_keep_the_permissions_of_the_frame() {
         let path = scratch.sparse();
         fs::set_permissions(path.join("chunks.b2frame"), Permissions::from_mode(wanted)).unwrap();
         let options = FrameOptions::new(Options::new(1)).with_locking(true);
-        let mut frame = Frame::open_writable_with(&path, options).unwrap();
+        let mut frame = Frame::open_with(&path, &options.opening()).unwrap().edit().unwrap();
         frame.append(&noise(3)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
         for name in ["chunks.b2frame", "00000002.chunk", ".b2lock"] {
             assert_eq!(mode(&path.join(name)), wanted, "{name}");
         }
@@ -187,7 +187,7 @@ fn a_lock_file_that_is_a_link_is_refused() {
                 symlink(scratch.precious(), &lock).unwrap();
             }
             let options = FrameOptions::new(Options::new(1)).with_locking(true);
-            let error = Frame::open_writable_with(path, options).unwrap_err();
+            let error = Frame::open_with(path, &options.opening()).and_then(|frame| frame.edit()).unwrap_err();
             assert!(error.to_string().contains("link"), "{error}");
             scratch.assert_untouched();
         }
@@ -197,7 +197,7 @@ fn a_lock_file_that_is_a_link_is_refused() {
 #[test]
 fn names_do_not_lead_out_of_a_directory() {
     let scratch = Scratch::new("names");
-    let mut directory = FileDirectory::new(scratch.sparse());
+    let directory = FileDirectory::new(scratch.sparse());
     for name in ["../precious", "..", ".", "", "a/b", "a\\b", "a\0b"] {
         assert!(directory.open(name).is_err(), "{name:?}");
         assert!(directory.create(name).is_err(), "{name:?}");

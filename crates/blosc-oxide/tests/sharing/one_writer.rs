@@ -3,7 +3,7 @@
 
 use crate::common::child::{self, Scratch};
 use crate::common::content::noise;
-use blosc_oxide::{Frame, FrameLayout, FrameOptions, Options, Result, Threads, storage::Durability};
+use blosc_oxide::{Frame, FrameEdit, FrameLayout, FrameOptions, Options, Result, Threads, storage::Durability};
 use std::path::Path;
 use std::process::{Child, Output};
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ impl Case {
     }
 
     /// Makes the next version.
-    fn write(self, frame: &mut Frame, version: u64) -> Result<()> {
+    fn write(self, frame: &mut FrameEdit, version: u64) -> Result<()> {
         let data = noise(version, CHUNK);
         if self.nchunks(version) > frame.nchunks() as u64 {
             frame.append(&data)?;
@@ -92,7 +92,7 @@ impl Case {
         if version.is_multiple_of(4) {
             frame.metalayers_mut().update("version", version.to_le_bytes())?;
         }
-        frame.commit()
+        frame.checkpoint().map(drop)
     }
 
     /// Checks that a frame is one of the versions, and which.
@@ -129,7 +129,7 @@ fn process() {
 }
 
 fn write(case: Case, path: &Path, time: Duration) {
-    let mut frame = Frame::open_writable_with(path, case.options()).unwrap();
+    let mut frame = Frame::open_with(path, &case.options().opening()).unwrap().edit().unwrap();
     let start = Instant::now();
     let mut version = 0;
     while start.elapsed() < time {
@@ -138,7 +138,7 @@ fn write(case: Case, path: &Path, time: Duration) {
         std::thread::sleep(case.pause);
     }
     frame.vlmetalayers_mut().add("done", b"").unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     child::report(usize::try_from(version).unwrap());
 }
 
@@ -176,7 +176,7 @@ fn one_writer_and_four_readers(case: Case) {
     let path = scratch.path().join("frame");
     let mut frame = Frame::create(&path, case.options()).unwrap();
     frame.vlmetalayers_mut().add("version", &0_u64.to_le_bytes()).unwrap();
-    drop(frame);
+    frame.commit().unwrap();
     let seconds = if child::is_long() { "20" } else { "2" };
     let job = |role: &str| child::start("one_writer::process", &[role, case.name, path.to_str().unwrap(), seconds]);
     let readers: Vec<Child> = (0..READERS).map(|seed| job(&seed.to_string())).collect();

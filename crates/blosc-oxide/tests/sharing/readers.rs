@@ -6,7 +6,7 @@ use crate::common::content::{Content, noise};
 use crate::common::disk::{self, FILE};
 use crate::common::edits::CHUNK;
 use blosc_oxide::{
-    ErrorKind, Frame, FrameLayout, FrameOptions, Options,
+    ErrorKind, Frame, FrameEdit, FrameLayout, FrameOptions, Location, Options,
     storage::{Directory, Durability, FileDirectory, MemoryDirectory, MemoryStorage, ReadAt},
 };
 use std::io;
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::Rng;
 use testkit::storage::{Disk, Image};
 
-fn writer(disk: &Disk) -> Frame {
-    disk::open_writable(disk, FrameLayout::Contiguous, Durability::None).unwrap()
+fn writer(disk: &Disk) -> FrameEdit {
+    disk::edit(disk, FrameLayout::Contiguous, Durability::None).unwrap()
 }
 
 /// A reader, and what it has seen first.
@@ -46,7 +46,7 @@ fn frame_of_chunks(checksums: bool, nchunks: u64) -> Disk {
     let mut frame = disk::create(&disk, FrameLayout::Contiguous, options).unwrap();
     frame.vlmetalayers_mut().add("note", b"").unwrap();
     (0..nchunks).for_each(|seed| frame.append(&noise(seed, CHUNK)).unwrap());
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     drop(frame);
     disk
 }
@@ -56,16 +56,20 @@ fn the_place_of_a_deleted_chunk_is_not_used_again_after_the_frame_is_opened_agai
     for checksums in [true, false] {
         let disk = frame_of_chunks(checksums, 5);
         let reader = Reader::new(&disk, 0);
-        writer(&disk).delete(4).unwrap();
+        let mut edit = writer(&disk);
+        edit.delete(4).unwrap();
+        edit.commit().unwrap();
         for seed in 10..14 {
-            writer(&disk).append(&noise(seed, CHUNK)).unwrap();
+            let mut edit = writer(&disk);
+            edit.append(&noise(seed, CHUNK)).unwrap();
+            edit.commit().unwrap();
             reader.check(seed);
         }
     }
 }
 
 /// Changes that leave the chunks of earlier states where they are.
-fn change(frame: &mut Frame, rng: &mut Rng, step: u64) {
+fn change(frame: &mut FrameEdit, rng: &mut Rng, step: u64) {
     let (nchunks, data) = (frame.nchunks(), noise(step, CHUNK));
     match rng.below(9) {
         0..=1 => frame.append(&data).unwrap(),
@@ -77,7 +81,7 @@ fn change(frame: &mut Frame, rng: &mut Rng, step: u64) {
         7 => frame.metalayers_mut().update("unit", noise(step, 6)).unwrap(),
         _ => frame.vlmetalayers_mut().update("note", &noise(step, rng.below(200))).unwrap(),
     }
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
 }
 
 #[test]
@@ -107,7 +111,7 @@ fn the_file_of_a_chunk_is_opened_once_for_all_of_its_parts() {
     let mut frame = disk::create(&disk, FrameLayout::Sparse, disk::options()).unwrap();
     let data: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
     frame.append(&data).unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
     assert_eq!(frame.items(70_000..70_001).unwrap(), 70_000_u32.to_le_bytes());
     let before = disk.count();
     assert_eq!(frame.items(70_000..70_001).unwrap(), 70_000_u32.to_le_bytes());
@@ -124,7 +128,7 @@ fn a_frame_that_is_opened_for_every_chunk_stays_small() {
     for seed in 1..1000 {
         let mut frame = writer(&disk);
         frame.append(&noise(seed, CHUNK)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
     }
     let frame = writer(&disk);
     let (dead, live) = (frame.dead_bytes().unwrap(), frame.cbytes());
@@ -163,15 +167,15 @@ fn open_while_metalayer_is_written(before: usize, times: usize) {
     let options = FrameOptions::new(Options::new(4))
         .with_metalayer("first", noise(1, before))
         .with_metalayer("last", noise(2, 60));
-    let mut frame = Frame::create_in(MemoryStorage::default(), options).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();
     frame.append(&noise(3, CHUNK)).unwrap();
-    let old = frame.to_bytes().unwrap();
+    let old = frame.checkpoint().unwrap().to_bytes().unwrap();
     frame.metalayers_mut().update("last", noise(4, 60)).unwrap();
-    let new = frame.to_bytes().unwrap();
+    let new = frame.checkpoint().unwrap().to_bytes().unwrap();
     let header_len = u32::from_be_bytes(new[11..15].try_into().unwrap()) as usize;
     let part = header_len - 60..header_len;
     let source = Flickering { new: MemoryStorage::new(new), old, part, left: AtomicUsize::new(times) };
-    let mut frame = Frame::open_at(source, 0, FrameOptions::default()).unwrap();
+    let frame = Frame::open(Location::source(source)).unwrap();
     assert_eq!(frame.metalayers().get("last").unwrap(), noise(4, 60), "{before} bytes before, {times} times");
     assert!(!frame.verify().unwrap().has_foreign_metalayers);
 }
@@ -187,10 +191,10 @@ fn metalayers_that_are_being_written_are_read_again() {
 
 /// A frame with so many chunks that its checksums are read when they are first needed.
 fn long_frame(seed: u64) -> Vec<u8> {
-    let mut frame = Frame::create_in(MemoryStorage::default(), disk::options()).unwrap();
+    let mut frame = Frame::create(MemoryStorage::default(), disk::options()).unwrap();
     (0..10_000).for_each(|number| frame.append(&noise(seed + number, 64)).unwrap());
     frame.compact().unwrap();
-    frame.to_bytes().unwrap()
+    frame.checkpoint().unwrap().to_bytes().unwrap()
 }
 
 #[test]
@@ -205,19 +209,19 @@ fn checksums_that_a_later_commit_has_overwritten_are_not_called_damaged() {
     assert!(found.is_good(), "{:?}", found.damage);
     assert_eq!((found.chunks, found.checksums), (10_000, 0));
     // Who wants no chunk that has not been compared does not get one.
-    assert_eq!(reader.verify_when_read().unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(reader.check_on_read().unwrap_err().kind(), ErrorKind::Conflict);
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.verify().unwrap().checksums, 10_000);
-    reader.verify_when_read().unwrap();
+    reader.check_on_read().unwrap();
     assert!(reader.chunk(9_999).is_ok());
 }
 
 /// Replaces, removes and adds chunks, again and again, so that numbers of files would come up again.
-fn churn(frame: &mut Frame, seed: u64) {
+fn churn(frame: &mut FrameEdit, seed: u64) {
     frame.update(0, &noise(seed, CHUNK)).unwrap();
     frame.delete(1).unwrap();
     frame.append(&noise(seed + 1, CHUNK)).unwrap();
-    frame.commit().unwrap();
+    frame.checkpoint().unwrap();
 }
 
 fn chunk_files(names: &[String]) -> usize {
@@ -230,15 +234,10 @@ fn a_reader_of_a_directory_keeps_its_state_whatever_is_committed() {
     let path = scratch.path().join("frame");
     let memory = MemoryDirectory::new();
     let options = || disk::options().with_checksums(false).with_layout(FrameLayout::Sparse);
-    type Open<'a> = Box<dyn Fn(bool) -> Frame + 'a>;
-    let on_disk: Open<'_> = Box::new(|can_write| match can_write {
-        true => Frame::open_writable_with(&path, options().with_durability(Durability::None)).unwrap(),
-        false => Frame::open(&path).unwrap(),
-    });
-    let in_memory: Open<'_> = Box::new(|can_write| match can_write {
-        true => Frame::open_directory_writable(memory.clone(), options()).unwrap(),
-        false => Frame::open_directory(memory.clone(), options()).unwrap(),
-    });
+    type Open<'a> = Box<dyn Fn() -> Frame + 'a>;
+    let on_disk: Open<'_> =
+        Box::new(|| Frame::open_with(&path, &options().with_durability(Durability::None).opening()).unwrap());
+    let in_memory: Open<'_> = Box::new(|| Frame::open_with(memory.clone(), &options().opening()).unwrap());
     let names = [
         Box::new(|| FileDirectory::new(&path).names().unwrap()) as Box<dyn Fn() -> Vec<String> + '_>,
         Box::new(|| memory.names().unwrap()),
@@ -248,19 +247,19 @@ fn a_reader_of_a_directory_keeps_its_state_whatever_is_committed() {
     (0..5).for_each(|seed| churn(&mut created, 10 * seed));
     assert_eq!(chunk_files(&names[0]()), 5, "also the handle that has made it removes what it replaces");
     (0..5).for_each(|_| created.delete(0).unwrap());
-    drop(created);
-    drop(Frame::create_in_directory(memory.clone(), options()).unwrap());
+    created.commit().unwrap();
+    Frame::create(memory.clone(), options()).unwrap().commit().unwrap();
     for (open, names) in [on_disk, in_memory].into_iter().zip(names) {
-        let mut writer = open(true);
+        let mut writer = open().edit().unwrap();
         (0..5).for_each(|seed| writer.append(&noise(seed, CHUNK)).unwrap());
-        writer.commit().unwrap();
-        let mut readers = vec![(open(false), Content::of(&writer).unwrap())];
+        writer.checkpoint().unwrap();
+        let mut readers = vec![(open(), Content::of(&writer).unwrap())];
         for seed in (100..200).step_by(10) {
             churn(&mut writer, seed);
             // Another process, which knows nothing of the files that this one has left.
             drop(writer);
-            writer = open(true);
-            readers.push((open(false), Content::of(&writer).unwrap()));
+            writer = open().edit().unwrap();
+            readers.push((open(), Content::of(&writer).unwrap()));
             for (reader, content) in &readers {
                 assert_eq!(Content::of(reader).unwrap(), *content, "after {seed}");
             }

@@ -6,7 +6,7 @@ use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::reference::Reference;
 use blosc_oxide::storage::Durability;
-use blosc_oxide::{Frame, FrameLayout};
+use blosc_oxide::{Frame, FrameEdit, FrameLayout};
 use testkit::Rng;
 use testkit::storage::Disk;
 
@@ -85,7 +85,7 @@ impl Model {
     }
 }
 
-fn change_ours(frame: &mut Frame, change: &Change) {
+fn change_ours(frame: &mut FrameEdit, change: &Change) {
     match change.clone() {
         Change::Append(data) => frame.append(&data).unwrap(),
         Change::Insert(index, data) => frame.insert(index, &data).unwrap(),
@@ -122,7 +122,7 @@ fn change_theirs(disk: &Disk, change: &Change, before: &Model) {
     }
 }
 
-/// A frame that has slots, after several commits, and the handle that has made it.
+/// A frame that has slots, after several commits.
 fn with_slots(checksums: bool) -> (Disk, Frame) {
     let disk = disk::empty(LAYOUT);
     let options = disk::options().with_checksums(checksums).with_durability(Durability::None);
@@ -131,13 +131,9 @@ fn with_slots(checksums: bool) -> (Disk, Frame) {
     (0..296).for_each(|seed| frame.append(&noise(seed, CHUNK)).unwrap());
     for seed in 296..300 {
         frame.append(&noise(seed, CHUNK)).unwrap();
-        frame.commit().unwrap();
+        frame.checkpoint().unwrap();
     }
-    (disk, frame)
-}
-
-fn open_writable(disk: &Disk) -> Frame {
-    disk::open_writable(disk, LAYOUT, Durability::None).unwrap()
+    (disk, frame.commit().unwrap())
 }
 
 #[test]
@@ -145,10 +141,9 @@ fn a_layer_behind_the_hashes_is_no_conflict() {
     for checksums in [true, false] {
         let (disk, frame) = with_slots(checksums);
         let before = Model::of(&frame);
-        drop(frame);
         let layer = Change::Layer("one", b"by another program".to_vec());
         change_theirs(&disk, &layer, &before);
-        let mut frame = open_writable(&disk);
+        let mut frame = disk::edit(&disk, LAYOUT, Durability::None).unwrap();
         let append = Change::Append(noise(1, CHUNK));
         change_ours(&mut frame, &append);
         frame.commit().unwrap();
@@ -172,20 +167,21 @@ fn take_turns(seed: u64, checksums: bool, stays_open: bool) {
             model.apply(&change);
         }
         if !stays_open {
-            drop(frame);
-            frame = open_writable(&disk);
+            let options = disk::options().with_durability(Durability::None);
+            frame = Frame::open_with(disk::location(&disk, LAYOUT).unwrap(), &options.opening()).unwrap();
         }
         frame.refresh().unwrap();
         for _ in 0..rng.below(4) {
+            let mut edit = frame.edit().unwrap();
             for _ in 0..=rng.below(2) {
                 let change = model.any_change(&mut rng);
-                change_ours(&mut frame, &change);
+                change_ours(&mut edit, &change);
                 model.apply(&change);
             }
-            frame.commit().unwrap_or_else(|error| panic!("{place}: {error}"));
+            frame = edit.commit().unwrap_or_else(|error| panic!("{place}: {error}"));
         }
         reader.refresh().unwrap_or_else(|error| panic!("{place}: {error}"));
-        let mut opened = disk::open(&disk, LAYOUT).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let opened = disk::open(&disk, LAYOUT).unwrap_or_else(|error| panic!("{place}: {error}"));
         for found in [&frame, &reader, &opened] {
             assert!(Model::of(found) == model, "{place}");
         }

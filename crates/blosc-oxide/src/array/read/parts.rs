@@ -2,7 +2,7 @@
 
 use super::regions::{Axis, Budget, Region, Regions, in_order};
 use crate::array::geometry::copy::{c_strides, size};
-use crate::array::nd_array::NdArray;
+use crate::array::reader::ArrayReader;
 use crate::array::select::axis::AxisSelection;
 use crate::error::{Result, bail};
 use crate::numpy::ItemOrder;
@@ -27,11 +27,11 @@ const BUDGET: Budget = Budget { usual: PART_NBYTES, row: ROW_NBYTES };
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct OrderedView<'a> {
-    array: &'a NdArray,
+    array: &'a ArrayReader,
     order: ItemOrder,
 }
 
-impl NdArray {
+impl ArrayReader {
     /// The items in this order, to be written out.
     #[must_use]
     pub fn in_order(&self, order: ItemOrder) -> OrderedView<'_> {

@@ -2,7 +2,7 @@
 
 use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::{Dims, c_strides, size};
-use crate::array::nd_array::NdArray;
+use crate::array::reader::ArrayReader;
 use crate::array::select::axis::{AxisBlock, AxisSelection, CheckedSelection};
 use crate::array::select::plan::{Part, Parts, Selection, checked, each_box};
 use crate::error::{Result, bail, error};
@@ -15,7 +15,7 @@ use std::sync::Mutex;
 /// From this part of a block on, all of it is decoded: the rest costs less than leaving it out.
 const MOST_OF_A_BLOCK: (usize, usize) = (3, 4);
 
-impl NdArray {
+impl ArrayReader {
     /// The whole array, in C order.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl NdArray {
 
 /// Reads one part of a selection after the other.
 struct Worker<'a> {
-    array: &'a NdArray,
+    array: &'a ArrayReader,
     selection: &'a Selection,
     strides: &'a [usize],
     /// What is decoded of a block.

@@ -1,16 +1,18 @@
 //! New arrays made of others: copied with other chunks or another codec, transposed, joined.
 
 use super::encode::Filled;
+use crate::array::edit::ArrayEdit;
 use crate::array::geometry::Geometry;
 use crate::array::geometry::copy::{Plain, ReadItems, c_strides, put_into_blocks, size};
-use crate::array::location::Location;
 use crate::array::meta;
 use crate::array::nd_array::NdArray;
 use crate::array::options::ArrayOptions;
+use crate::array::reader::ArrayReader;
 use crate::error::{Result, bail};
+use crate::storage::Location;
 use std::ops::Range;
 
-impl NdArray {
+impl ArrayReader {
     /// A copy with other chunks, another codec or in another place: start with [`options`](Self::options). All
     /// metalayers are copied too. The shape, typesize and type of `options` do not count.
     ///
@@ -29,7 +31,7 @@ impl NdArray {
     ///
     /// # Errors
     /// As reading the one and [creating](Self::create) the other.
-    pub fn copy(&self, place: impl Into<Location>, options: &ArrayOptions) -> Result<Self> {
+    pub fn copy(&self, place: impl Into<Location>, options: &ArrayOptions) -> Result<NdArray> {
         let options = options.clone().for_items(self.shape(), self.geometry().typesize(), self.dtype());
         self.derive(place.into(), &options, &|spans, out, strides| self.read_spans(spans, out, strides))
     }
@@ -47,7 +49,7 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`copy`](Self::copy); `InvalidArgument` if `axes` does not have each axis once.
-    pub fn transpose(&self, place: impl Into<Location>, axes: &[usize], options: &ArrayOptions) -> Result<Self> {
+    pub fn transpose(&self, place: impl Into<Location>, axes: &[usize], options: &ArrayOptions) -> Result<NdArray> {
         check_axes(axes, self.shape().len())?;
         let shape: Vec<u64> = axes.iter().map(|&axis| self.shape()[axis]).collect();
         let options = options.clone().for_items(&shape, self.geometry().typesize(), self.dtype());
@@ -61,6 +63,20 @@ impl NdArray {
         })
     }
 
+    /// Makes an array chunk by chunk, with the metalayers of this one.
+    fn derive(&self, place: Location, options: &ArrayOptions, read: &ReadItems<'_>) -> Result<NdArray> {
+        let metalayers = self.sc.metalayers().iter().filter(|(name, _)| !meta::is_own(name));
+        let metalayers: Vec<(&str, &[u8])> = metalayers.collect();
+        ArrayEdit::build(place, options, &metalayers, |array| {
+            array.vlmetalayers_mut().extend(self.sc.vlmetalayers())?;
+            let geometry = array.geometry().clone();
+            array.fill_chunks(&|_, number, chunk, scratch| fill_chunk(&geometry, number as u64, read, chunk, scratch))
+        })?
+        .commit()
+    }
+}
+
+impl NdArray {
     /// Joins arrays along an axis into a new one, with the metalayers of the first. See [`copy`](Self::copy) for
     /// `options`.
     ///
@@ -78,7 +94,7 @@ impl NdArray {
     /// different types or different lengths along another axis.
     pub fn concatenate(
         place: impl Into<Location>,
-        arrays: &[&Self],
+        arrays: &[&ArrayReader],
         axis: usize,
         options: &ArrayOptions,
     ) -> Result<Self> {
@@ -105,17 +121,6 @@ impl NdArray {
         }
         let options = options.clone().for_items(&shape, first.geometry().typesize(), first.dtype());
         first.derive(place.into(), &options, &|spans, out, strides| joined(arrays, axis, spans, out, strides))
-    }
-
-    /// Makes an array chunk by chunk, with the metalayers of this one.
-    fn derive(&self, place: Location, options: &ArrayOptions, read: &ReadItems<'_>) -> Result<Self> {
-        let metalayers = self.sc.metalayers().iter().filter(|(name, _)| !meta::is_own(name));
-        let metalayers: Vec<(&str, &[u8])> = metalayers.collect();
-        Self::build(place, options, &metalayers, |array| {
-            array.sc.vlmetalayers_mut().extend(self.sc.vlmetalayers())?;
-            let geometry = array.geometry().clone();
-            array.fill_chunks(&|_, number, chunk, scratch| fill_chunk(&geometry, number as u64, read, chunk, scratch))
-        })
     }
 }
 
@@ -149,7 +154,7 @@ fn fill_chunk(
 }
 
 /// Reads a box of items of arrays that are joined along an axis.
-fn joined(arrays: &[&NdArray], axis: usize, spans: &[Range<u64>], out: &mut [u8], strides: &[usize]) -> Result<()> {
+fn joined(arrays: &[&ArrayReader], axis: usize, spans: &[Range<u64>], out: &mut [u8], strides: &[usize]) -> Result<()> {
     let mut start = 0;
     for array in arrays {
         let end = start + array.shape()[axis];

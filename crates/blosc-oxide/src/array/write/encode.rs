@@ -1,7 +1,8 @@
 //! Chunks that are put together and compressed side by side, and stored in order.
 
+use crate::array::edit::ArrayEdit;
 use crate::array::geometry::Geometry;
-use crate::array::nd_array::NdArray;
+use crate::array::reader::ArrayReader;
 use crate::chunk::{Chunk, Compressor, Options, room};
 use crate::error::{Result, error};
 use crate::exec::{Threads, lock, tick};
@@ -24,7 +25,8 @@ pub(in crate::array) struct Encoder {
 }
 
 /// Fills the data of a chunk, given its number among those that are made, with the help of some memory.
-pub(in crate::array) type Fill<'a> = dyn Fn(&NdArray, usize, &mut [u8], &mut Vec<u8>) -> Result<Filled<'a>> + Sync + 'a;
+pub(in crate::array) type Fill<'a> =
+    dyn Fn(&ArrayReader, usize, &mut [u8], &mut Vec<u8>) -> Result<Filled<'a>> + Sync + 'a;
 
 /// What of the data of a chunk has been filled.
 pub(in crate::array) enum Filled<'a> {
@@ -43,7 +45,7 @@ impl Encoder {
         Ok(Self { compressor, is_serial, data: Vec::new(), chunk: Vec::new(), scratch: Vec::new() })
     }
 
-    fn encode(&mut self, array: &NdArray, nbytes: usize, number: usize, fill: &Fill<'_>) -> Result<Vec<u8>> {
+    fn encode(&mut self, array: &ArrayReader, nbytes: usize, number: usize, fill: &Fill<'_>) -> Result<Vec<u8>> {
         let data = room(&mut self.data, nbytes);
         let filled = fill(array, number, data, &mut self.scratch)?;
         if let Filled::Blocks { old, changed } = &filled
@@ -73,7 +75,7 @@ impl Encoder {
     /// as well then.
     fn encode_blocks(
         &mut self,
-        array: &NdArray,
+        array: &ArrayReader,
         nbytes: usize,
         old: usize,
         changed: &[bool],
@@ -99,7 +101,7 @@ pub(in crate::array) fn ranges_of(blocks: &[bool], nbytes: usize) -> Vec<Range<u
     chosen.map(|(block, _)| block * nbytes..(block + 1) * nbytes).collect()
 }
 
-impl NdArray {
+impl ArrayEdit {
     /// Makes `count` chunks and stores them, without making them chunks of the array.
     ///
     /// Which thread makes which chunk is left to chance; they are stored in order, so that the bytes are always the same.
@@ -111,24 +113,24 @@ impl NdArray {
         count: usize,
         fill: &Fill<'_>,
     ) -> Result<Vec<Staged>> {
-        self.sc.store.fetch_hashes()?;
-        let before = self.sc.compare_when_read();
+        self.array.sc.store().fetch_hashes()?;
+        let before = self.array.sc.compare_when_read();
         let staged = self.encode_all(geometry, count, fill);
-        self.sc.compare_as_before(before);
+        self.array.sc.compare_as_before(before);
         staged
     }
 
     fn encode_all(&mut self, geometry: &Geometry, count: usize, fill: &Fill<'_>) -> Result<Vec<Staged>> {
         let nbytes = geometry.chunk_nbytes();
-        self.sc.limits().check("the data of a chunk", nbytes)?;
-        let workers = self.sc.options().threads.workers(count, count.saturating_mul(nbytes));
+        self.array.sc.limits().check("the data of a chunk", nbytes)?;
+        let workers = self.array.sc.options().threads.workers(count, count.saturating_mul(nbytes));
         // Each worker has data and a chunk of its own.
-        let room = room_for(self.sc.limits(), nbytes) / 2;
+        let room = room_for(self.array.sc.limits(), nbytes) / 2;
         // A few chunks are better shared block by block.
         let workers = if count < workers || room < 2 { 1 } else { workers.min(room) };
         let batch = match workers {
             1 => 1,
-            _ if self.sc.store.is_in_memory() => count,
+            _ if self.array.sc.store().facts().memory.is_some() => count,
             _ => (workers * CHUNKS_A_WORKER).min(room),
         };
         let mut staged = Vec::with_capacity(count);
@@ -138,12 +140,12 @@ impl NdArray {
             let chunks = self.encode_batch(nbytes, done..end, workers, fill);
             let stored = chunks.and_then(|chunks| {
                 chunks.into_iter().try_for_each(|chunk| {
-                    staged.push(self.sc.stage(chunk)?);
+                    staged.push(self.array.sc.stage(chunk)?);
                     Ok(())
                 })
             });
             if let Err(error) = stored {
-                self.sc.unstage(staged);
+                self.array.sc.unstage(staged);
                 return Err(error);
             }
             done = end;
@@ -160,14 +162,14 @@ impl NdArray {
     ) -> Result<Vec<Vec<u8>>> {
         if workers == 1 {
             let mut encoder = self.encoder(false)?;
-            let chunks = numbers.map(|number| encoder.encode(self, nbytes, number, fill)).collect();
+            let chunks = numbers.map(|number| encoder.encode(&self.array, nbytes, number, fill)).collect();
             lock(&self.encoders).push(encoder);
             return chunks;
         }
         let next = AtomicUsize::new(numbers.start);
         let made: Vec<Mutex<Option<Vec<u8>>>> = numbers.clone().map(|_| Mutex::default()).collect();
         let failure = Mutex::new(None);
-        self.sc.options().threads.run(workers, &|_| {
+        self.array.sc.options().threads.run(workers, &|_| {
             let run = || -> Result<()> {
                 let mut encoder = self.encoder(true)?;
                 loop {
@@ -177,7 +179,7 @@ impl NdArray {
                         lock(&self.encoders).push(encoder);
                         return Ok(());
                     }
-                    *lock(&made[number - numbers.start]) = Some(encoder.encode(self, nbytes, number, fill)?);
+                    *lock(&made[number - numbers.start]) = Some(encoder.encode(&self.array, nbytes, number, fill)?);
                 }
             };
             if let Err(error) = run() {
@@ -201,6 +203,6 @@ impl NdArray {
             return Ok(idle.swap_remove(at));
         }
         drop(idle);
-        Encoder::new(self.sc.options().clone(), is_serial)
+        Encoder::new(self.array.sc.options().clone(), is_serial)
     }
 }

@@ -5,11 +5,12 @@
 //! the array changes before all of them are stored, and then shape and chunks change together.
 
 use super::encode::Filled;
+use crate::array::edit::ArrayEdit;
 use crate::array::geometry::Geometry;
 use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::{Plain, ReadItems, c_strides, copy_items, put_into_blocks, size};
-use crate::array::nd_array::NdArray;
 use crate::array::npy::FileItems;
+use crate::array::reader::ArrayReader;
 use crate::chunk::Special;
 use crate::error::{Result, bail, error};
 use crate::numpy::ItemOrder;
@@ -45,12 +46,12 @@ struct Piece {
 /// One axis of the new shape.
 type AxisPieces = Vec<Piece>;
 
-impl NdArray {
+impl ArrayEdit {
     /// Makes the array longer or shorter along any axis. Items that are new are zeros.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};
-    /// let mut array = NdArray::from_data(&ArrayOptions::new(&[2, 2], Options::new(1)), &[1, 2, 3, 4])?;
+    /// let mut array = NdArray::from_data(&ArrayOptions::new(&[2, 2], Options::new(1)), &[1, 2, 3, 4])?.edit()?;
     /// array.resize(&[3, 1])?;
     /// assert_eq!(array.to_vec()?, [1, 3, 0]);
     /// # Ok::<(), blosc_oxide::Error>(())
@@ -72,7 +73,7 @@ impl NdArray {
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};
-    /// let mut array = NdArray::from_data(&ArrayOptions::new(&[2, 2], Options::new(1)), &[1, 2, 3, 4])?;
+    /// let mut array = NdArray::from_data(&ArrayOptions::new(&[2, 2], Options::new(1)), &[1, 2, 3, 4])?.edit()?;
     /// array.append(1, &[7, 8])?;
     /// assert_eq!((array.shape(), array.to_vec()?), (&[2, 3][..], vec![1, 2, 7, 3, 4, 8]));
     /// # Ok::<(), blosc_oxide::Error>(())
@@ -168,7 +169,7 @@ impl NdArray {
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};
-    /// let mut array = NdArray::from_data(&ArrayOptions::new(&[5], Options::new(1)), &[1, 2, 3, 4, 5])?;
+    /// let mut array = NdArray::from_data(&ArrayOptions::new(&[5], Options::new(1)), &[1, 2, 3, 4, 5])?.edit()?;
     /// array.delete(0, 1..3)?;
     /// assert_eq!(array.to_vec()?, [1, 4, 5]);
     /// # Ok::<(), blosc_oxide::Error>(())
@@ -336,7 +337,7 @@ fn ready_source(old: &Geometry, new: &Geometry, axes: &[AxisPieces], number: u64
 
 /// Puts a chunk of the new array together.
 fn compose(
-    array: &NdArray,
+    array: &ArrayReader,
     geometry: &Geometry,
     axes: &[AxisPieces],
     data: Option<&ReadItems<'_>>,
@@ -365,7 +366,7 @@ fn compose(
 
 /// Puts a box of items into `out`, which starts with the first item of `spans`.
 fn put_piece(
-    array: &NdArray,
+    array: &ArrayReader,
     data: Option<&ReadItems<'_>>,
     pieces: &[&Piece],
     spans: &[Range<u64>],

@@ -1,16 +1,17 @@
 //! Writing parts of an array.
 
 use super::encode::{Filled, ranges_of};
+use crate::array::edit::ArrayEdit;
 use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::size;
-use crate::array::nd_array::NdArray;
+use crate::array::reader::ArrayReader;
 use crate::array::select::axis::{AxisBlock, AxisSelection};
 use crate::array::select::plan::{Selection, each_box};
 use crate::error::{Result, bail};
 use blosc_kernels::boxes::{Source, copy_box};
 use std::ops::Range;
 
-impl NdArray {
+impl ArrayEdit {
     /// Writes `data`, in C order, over what `selections` select. The chunks that are touched are compressed again, side by side.
     ///
     /// # Errors
@@ -59,7 +60,7 @@ impl NdArray {
         let writer = Writer { selection, data, strides, block_strides: self.block_strides() };
         let staged = self.encode(&geometry, jobs, &|array, job, chunk, _| writer.fill(array, &which(job), chunk))?;
         for (job, staged) in staged.into_iter().enumerate() {
-            self.sc.put(selection.chunk_index(&geometry, &which(job)), staged)?;
+            self.array.sc.put(selection.chunk_index(&geometry, &which(job)), staged)?;
         }
         Ok(())
     }
@@ -85,7 +86,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Fills the data of one of the chunks that are touched, or those of its blocks that are.
-    fn fill(&self, array: &NdArray, which: &[usize], chunk: &mut [u8]) -> Result<Filled<'static>> {
+    fn fill(&self, array: &ArrayReader, which: &[usize], chunk: &mut [u8]) -> Result<Filled<'static>> {
         let geometry = array.geometry();
         let old = self.selection.chunk_index(geometry, which);
         let axes = || self.selection.axes.iter().zip(which).map(|(axis, &at)| &axis.chunks[at]);

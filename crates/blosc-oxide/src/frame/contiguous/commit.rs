@@ -2,7 +2,7 @@
 
 use super::hashes::known_hashes;
 use super::{Contiguous, History, Mark};
-use crate::error::{Result, bail};
+use crate::error::Result;
 use crate::frame::checksums::Form;
 use crate::frame::footer::Footer;
 use crate::frame::header::{self, FIXED_LEN};
@@ -50,7 +50,7 @@ impl Contiguous {
         self.leave_slots();
         if self.is_new {
             if new_len != old_len {
-                bail!(InvalidArgument, "the metalayers of a new frame are to be there before its first chunk");
+                self.make_room_for_first_header(state, new_len)?;
             }
             let rendered = self.render(state, new_len)?;
             self.publish_new(rendered)?;
@@ -174,7 +174,7 @@ impl Contiguous {
         if published.is_err() {
             // Whoever is told that it failed finds what was there before. If this fails too, one of the two is there.
             let restored = self.write_start(&old).and_then(|()| self.sync());
-            let is_untouched = !is_written && matches!(self.is_current(), Ok(true));
+            let is_untouched = !is_written && matches!(self.has_known_state(), Ok(true));
             self.is_header_known = restored.is_ok() || is_untouched;
         }
         published

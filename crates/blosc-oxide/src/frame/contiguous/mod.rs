@@ -20,11 +20,11 @@ mod writes;
 
 use self::hashes::KnownHashes;
 use super::Settings;
-use super::checksums::{self, Hashes, UNKNOWN};
+use super::checksums::{Hashes, UNKNOWN};
 use super::footer::{self, Footer, HASH_LEN};
 use super::header::{self, FIXED_LEN};
 use super::index::{Entry, Index};
-use super::known::{CHANGED_MEANWHILE, Known, OWNED_BY_ANOTHER};
+use super::known::{CHANGED_MEANWHILE, COMPACTED_MEANWHILE, Known, OWNED_BY_ANOTHER};
 use super::open::{self, Generation, Opened};
 use super::places::Places;
 use super::room::Room;
@@ -34,32 +34,42 @@ use super::tail::Tail;
 use super::trailer::Trailer;
 use crate::chunk::Special;
 use crate::error::{Result, bail};
-use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
+use crate::schunk::{Facts, Foreign, PublishChunks, ReadChunks, Slot, StageChunks, Staged, State, hash_of_chunk};
 use crate::storage::{MemoryStorage, ReadAt, Storage, WriteRight};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The shortest chunk that other readers accept in a frame.
 const MIN_CHUNK: usize = 32;
 
 /// What the frame is on.
 pub(super) enum Access {
-    Read(Box<dyn ReadAt>),
-    Write(Box<dyn Storage>),
+    Read(Arc<dyn ReadAt>),
+    Write(Arc<dyn Storage>),
 }
 
 impl Access {
-    fn as_read(&self) -> &dyn ReadAt {
+    pub(super) fn as_read(&self) -> &dyn ReadAt {
         match self {
             Self::Read(source) => &**source,
             Self::Write(storage) => &**storage,
         }
     }
 
-    fn as_write(&mut self) -> Result<&mut dyn Storage> {
+    /// The same to read only.
+    fn share(&self) -> Self {
         match self {
-            Self::Write(storage) => Ok(&mut **storage),
+            Self::Read(source) => Self::Read(Arc::clone(source)),
+            Self::Write(storage) => Self::Read(Arc::clone(storage) as Arc<dyn ReadAt>),
+        }
+    }
+
+    fn as_write(&self) -> Result<&dyn Storage> {
+        match self {
+            Self::Write(storage) => Ok(&**storage),
             Self::Read(_) => bail!(InvalidArgument, "the frame is open for reading only"),
         }
     }
@@ -124,13 +134,36 @@ pub(super) struct Contiguous {
     is_header_known: bool,
     /// What a crash has left unfinished: whether the header is torn. `None` if that has been dealt with.
     unhealed: Option<bool>,
-    /// The right to change the frame, from the first change to the commit.
+    /// The right to change the frame, as long as it is being edited.
     right: Option<WriteRight>,
+    compactions: Compactions,
+}
+
+/// How often those who share a storage have moved its chunks together, and how often they had when this was opened.
+#[derive(Debug, Clone, Default)]
+struct Compactions {
+    count: Arc<AtomicU64>,
+    known: u64,
+}
+
+impl Compactions {
+    /// Takes notice of one, before it begins.
+    fn begin(&mut self) {
+        self.known = self.count.fetch_add(1, Ordering::AcqRel) + 1;
+    }
+
+    /// Whether chunks are where they were.
+    fn check(&self) -> Result<()> {
+        if self.count.load(Ordering::Acquire) != self.known {
+            bail!(Conflict, "{COMPACTED_MEANWHILE}");
+        }
+        Ok(())
+    }
 }
 
 impl Contiguous {
     /// Begins a frame on an empty storage: there is none before the first commit, which must not change the metalayers.
-    pub(super) fn begin_new(storage: Box<dyn Storage>, state: &State, settings: Settings) -> Result<Self> {
+    pub(super) fn begin_new(storage: Arc<dyn Storage>, state: &State, settings: Settings) -> Result<Self> {
         let header = header::write(state, 0, 0, false, false)?;
         let start = header.len() as u64;
         let store = Self {
@@ -140,7 +173,7 @@ impl Contiguous {
             header,
             trailer: Trailer::default(),
             index: Index::new(),
-            hashes: settings.checksums.then(|| KnownHashes::Loaded(Hashes::default())),
+            hashes: settings.checksums.then(|| KnownHashes::loaded(Hashes::default())),
             tail: Tail::new(start),
             limit: start,
             places: Places::new(start, Room::default()),
@@ -156,6 +189,7 @@ impl Contiguous {
             is_header_known: true,
             unhealed: None,
             right: None,
+            compactions: Compactions::default(),
         };
         if !store.access.as_read().is_empty()? {
             bail!(InvalidArgument, "a frame is to be made where there is something already");
@@ -183,8 +217,8 @@ impl Contiguous {
         let foreign = integrity.foreign();
         // What another program has changed since has hashes that no longer count.
         let hashes = match (integrity.hashes, integrity.verdict) {
-            (Some(stored), Some(_)) => Some(KnownHashes::Stored(stored)),
-            _ if integrity.has_hashes => Some(KnownHashes::Loaded(Hashes::unknown_in(&index, can_write))),
+            (Some(stored), Some(_)) => Some(KnownHashes::stored(stored)),
+            _ if integrity.has_hashes => Some(KnownHashes::loaded(Hashes::unknown_in(&index, can_write))),
             _ => None,
         };
         let end = if can_write { access.as_read().len()?.max(extent.frame_len) } else { extent.frame_len };
@@ -212,6 +246,7 @@ impl Contiguous {
             is_header_known: true,
             unhealed: can_write.then_some(integrity.is_recovered),
             right,
+            compactions: Compactions::default(),
         };
         store.heal_if_alone()?;
         Ok((store, state))
@@ -219,10 +254,10 @@ impl Contiguous {
 
     /// Becomes what has been found on its storage.
     fn become_opened(&mut self, opened: Opened) -> Result<State> {
-        let access = std::mem::replace(&mut self.access, Access::Read(Box::new(MemoryStorage::default())));
+        let access = std::mem::replace(&mut self.access, Access::Read(Arc::new(MemoryStorage::default())));
         let right = self.right.take();
         let (store, state) = Self::open_with(access, right, self.base, opened, self.settings)?;
-        *self = store;
+        *self = Self { compactions: std::mem::take(&mut self.compactions), ..store };
         Ok(state)
     }
 
@@ -274,7 +309,7 @@ impl Contiguous {
     }
 
     /// Whether header, index and trailer are still those that were committed or found here last.
-    fn is_current(&self) -> Result<bool> {
+    fn has_known_state(&self) -> Result<bool> {
         let Range { start: index_at, end } = self.places.live;
         let (header, index, trailer) = (&self.header[..], self.index.committed(), &self.trailer);
         Known { header, index, index_at, trailer, end }.is_at(self.access.as_read(), self.base)
@@ -282,7 +317,7 @@ impl Contiguous {
 
     /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
-        let is_current = self.is_current()?;
+        let is_current = self.has_known_state()?;
         if is_current && self.access.as_read().len()? == self.base + self.readable_end() && self.is_undisturbed()? {
             self.heal_if_alone()?;
             return self.cut_uncommitted().map(|()| None);
@@ -317,7 +352,7 @@ impl Contiguous {
         }
         let position = self.guarded(|store| store.put_chunk(bytes))?;
         self.cbytes += bytes.len() as u64;
-        let hash = if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN };
+        let hash = if self.hashes.is_some() { hash_of_chunk(bytes) } else { UNKNOWN };
         Ok((Entry::At(position - self.header.len() as u64), hash))
     }
 
@@ -339,17 +374,43 @@ impl Contiguous {
     }
 }
 
-impl ChunkStore for Contiguous {
+/// What getting the right to change a frame has brought.
+#[derive(Debug, Default)]
+struct Begun {
+    /// Whether there was no right before.
+    is_new: bool,
+    /// What others have made of the frame meanwhile.
+    state: Option<State>,
+}
+
+impl Contiguous {
+    /// Gets the right to change the frame, and takes notice of what others have committed.
+    fn hold(&mut self, has_changes: bool) -> Result<Begun> {
+        self.check_writable()?;
+        if self.right.is_some() || self.is_new {
+            return Ok(Begun::default());
+        }
+        self.right = self.access.as_write()?.own()?;
+        if self.right.is_none() {
+            bail!(Locked, "{OWNED_BY_ANOTHER}");
+        }
+        match self.catch_up(has_changes) {
+            Ok(state) => Ok(Begun { is_new: true, state }),
+            Err(error) => {
+                self.right = None;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl ReadChunks for Contiguous {
     fn nchunks(&self) -> usize {
         self.index.len()
     }
 
     fn cbytes(&self) -> u64 {
         self.cbytes
-    }
-
-    fn min_chunk(&self) -> usize {
-        MIN_CHUNK
     }
 
     fn slot(&self, index: usize) -> Result<Slot> {
@@ -372,11 +433,43 @@ impl ChunkStore for Contiguous {
         self.read_position(at, out)
     }
 
-    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
-        *out = self.read_at_offset(self.offset(index)?)?;
-        Ok(())
+    fn read(&self, index: usize) -> Result<Cow<'_, [u8]>> {
+        self.read_at_offset(self.offset(index)?).map(Cow::Owned)
     }
 
+    fn position(&self, index: usize) -> Result<Option<u64>> {
+        let offset = self.index.entry(index)?.place();
+        Ok(offset.map(|offset| self.base.saturating_add(self.position_of(offset))))
+    }
+
+    fn fetch_hashes(&self) -> Result<()> {
+        self.read_hashes()
+    }
+
+    fn hash(&self, index: usize) -> Option<u64> {
+        self.hashes.as_ref()?.get()?.get(index)
+    }
+
+    fn is_current(&self) -> Result<bool> {
+        self.has_known_state()
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        let tail = self.places.live.end - self.places.live.start;
+        let all = self.readable_end().saturating_sub(self.header.len() as u64);
+        Facts {
+            header: &self.header,
+            source: Some((self.access.as_read(), self.base)),
+            foreign: self.foreign,
+            has_hashes: self.hashes.is_some(),
+            min_chunk: MIN_CHUNK,
+            chunk_space: all.saturating_sub(tail),
+            memory: None,
+        }
+    }
+}
+
+impl StageChunks for Contiguous {
     fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
         self.store(&chunk).map(|(entry, hash)| entry.staged(hash))
     }
@@ -386,7 +479,7 @@ impl ChunkStore for Contiguous {
             self.load_hashes()?;
         }
         self.index.insert_run(index, Entry::Special(special), count)?;
-        if let Some(KnownHashes::Loaded(hashes)) = &mut self.hashes {
+        if let Some(hashes) = self.hashes.as_mut().and_then(KnownHashes::get_mut) {
             hashes.insert_unknown(index, count);
         }
         Ok(())
@@ -396,10 +489,7 @@ impl ChunkStore for Contiguous {
         if self.hashes.is_some() {
             self.load_hashes()?;
         }
-        let hashes = match &mut self.hashes {
-            Some(KnownHashes::Loaded(hashes)) => Some(hashes),
-            _ => None,
-        };
+        let hashes = self.hashes.as_mut().and_then(KnownHashes::get_mut);
         staged::splice(range, chunks, &mut self.index, hashes)
     }
 
@@ -407,23 +497,11 @@ impl ChunkStore for Contiguous {
         let (entry, _) = staged::entry_of(&staged)?;
         self.guarded(|store| store.give_back(entry))
     }
+}
 
-    fn begin(&mut self, has_changes: bool) -> Result<Begun> {
-        self.check_writable()?;
-        if self.right.is_some() || self.is_new {
-            return Ok(Begun::default());
-        }
-        self.right = self.access.as_write()?.own()?;
-        if self.right.is_none() {
-            bail!(Locked, "{OWNED_BY_ANOTHER}");
-        }
-        match self.catch_up(has_changes) {
-            Ok(state) => Ok(Begun { is_new: true, state }),
-            Err(error) => {
-                self.right = None;
-                Err(error)
-            }
-        }
+impl PublishChunks for Contiguous {
+    fn begin(&mut self, has_changes: bool) -> Result<Option<State>> {
+        self.hold(has_changes).map(|begun| begun.state)
     }
 
     fn release(&mut self) {
@@ -431,82 +509,52 @@ impl ChunkStore for Contiguous {
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
-        let is_checked = self.begin(true)?.is_new || self.is_new;
-        if !is_checked && !self.is_current()? {
+        let is_checked = self.hold(true)?.is_new || self.is_new;
+        if !is_checked && !self.has_known_state()? {
             bail!(Conflict, "{CHANGED_MEANWHILE}");
         }
         self.guarded(|store| store.commit_guarded(state))
     }
 
     fn compact(&mut self, state: &State) -> Result<()> {
+        self.compactions.begin();
         self.guarded(|store| store.compact_guarded(state))
     }
 
-    fn fetch_hashes(&mut self) -> Result<()> {
-        self.read_hashes()
-    }
-
-    fn hash(&self, index: usize) -> Option<u64> {
-        match &self.hashes {
-            Some(KnownHashes::Loaded(hashes)) => hashes.get(index),
-            _ => None,
+    fn abandon(&mut self) {
+        let is_held = self.right.is_some() || self.is_new;
+        // A failed write has done so already.
+        if is_held && !self.is_poisoned {
+            self.reclaim();
         }
     }
 
-    fn compare(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        checksums::check_chunk(self.hash(index), bytes)
-    }
-
-    fn foreign(&self) -> Foreign {
-        self.foreign
-    }
-
-    fn dead_bytes(&self) -> Result<u64> {
-        let all = self.readable_end().saturating_sub(self.header.len() as u64);
-        let tail = self.places.live.end - self.places.live.start;
-        Ok(all.saturating_sub(self.live_bytes()?).saturating_sub(tail))
-    }
-
-    fn has_hashes(&self) -> bool {
-        self.hashes.is_some()
-    }
-
-    fn position(&self, index: usize) -> Result<Option<u64>> {
-        let offset = self.index.entry(index)?.place();
-        Ok(offset.map(|offset| self.base.saturating_add(self.position_of(offset))))
-    }
-
-    fn header(&self) -> &[u8] {
-        &self.header
-    }
-
-    fn source(&self) -> Option<(&dyn ReadAt, u64)> {
-        Some((self.access.as_read(), self.base))
-    }
-
-    fn rollback(&mut self) -> Result<State> {
-        if self.is_poisoned {
-            bail!(Poisoned, "an earlier write has failed: open the frame again");
-        }
-        if self.is_new {
-            bail!(InvalidArgument, "nothing has been committed yet");
-        }
-        // Should this fail, the changes are still there, and must not be committed.
-        self.is_poisoned = true;
-        let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
-        let state = self.become_opened(opened)?;
-        if self.right.is_some() {
-            self.cut_uncommitted()?;
-        }
-        Ok(state)
-    }
-
-    fn reload(&mut self) -> Result<Option<State>> {
-        // Nobody can have changed what is held.
-        if self.right.is_some() || self.is_new || self.is_current()? {
-            return Ok(None);
-        }
-        let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
-        self.become_opened(opened).map(Some)
+    fn snapshot(&self, with_hashes: bool) -> Result<Arc<dyn ReadChunks>> {
+        let (live, end) = (self.places.live.clone(), self.readable_end());
+        Ok(Arc::new(Self {
+            access: self.access.share(),
+            base: self.base,
+            settings: self.settings,
+            header: self.header.clone(),
+            trailer: self.trailer.clone(),
+            index: self.index.share(),
+            hashes: self.snapshot_of_hashes(with_hashes)?,
+            tail: Tail::new(end),
+            limit: end,
+            places: Places::opened(live, end, self.index.len() > 0, Room::default()),
+            slots: None,
+            history: History::Opened,
+            mark: Mark::Foreign,
+            fresh: HashSet::new(),
+            cbytes: self.cbytes,
+            foreign: self.foreign,
+            is_new: false,
+            is_settled: true,
+            is_poisoned: false,
+            is_header_known: true,
+            unhealed: None,
+            right: None,
+            compactions: self.compactions.clone(),
+        }))
     }
 }

@@ -12,6 +12,8 @@ use std::ops::Range;
 
 impl Contiguous {
     /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
+    ///
+    /// Snapshots of older states would read the header where their first chunks were.
     pub(super) fn make_room(&mut self, header_len: usize) -> Result<()> {
         let mut committed = self.committed_index()?;
         let room = (header_len - self.header.len()) as u64;
@@ -19,6 +21,9 @@ impl Contiguous {
         let mut moved: Vec<u64> = places.filter(|&offset| offset < room).collect();
         moved.sort_unstable();
         moved.dedup();
+        if !moved.is_empty() {
+            self.compactions.begin();
+        }
         self.places.reserve(header_len as u64);
         self.tail.pad_to(header_len as u64);
         let mut places = BTreeMap::new();
@@ -34,6 +39,28 @@ impl Contiguous {
         // The place of the old index is free now, but for what the header takes of it.
         self.places.reserve(header_len as u64);
         self.index.move_places(moved)
+    }
+
+    /// Moves the chunks of a frame that has never been committed out of the way of a header that is longer than it was to be.
+    pub(super) fn make_room_for_first_header(&mut self, state: &State, header_len: usize) -> Result<()> {
+        let (old_len, new_len) = (self.header.len() as u64, header_len as u64);
+        let mut moved: Vec<u64> = self.index.places()?.filter(|&offset| offset + old_len < new_len).collect();
+        moved.sort_unstable();
+        moved.dedup();
+        self.places.reserve(new_len);
+        self.places.chunks_end = self.places.chunks_end.max(new_len);
+        self.tail.pad_to(new_len);
+        let mut places = BTreeMap::new();
+        for from in moved {
+            let bytes = self.read_at_offset(from)?;
+            let position = self.push(&bytes)?;
+            self.places.chunks_end = position + bytes.len() as u64;
+            places.insert(from, position);
+        }
+        // Offsets count from the end of the header.
+        self.index.move_places(|from| places.get(&from).copied().unwrap_or(from + old_len) - new_len)?;
+        self.header = header::write(state, 0, 0, false, false)?;
+        Ok(())
     }
 
     /// Commits the state that is committed already, with its chunks elsewhere.
@@ -131,15 +158,16 @@ mod tests {
     use crate::chunk::{Compressor, Options};
     use crate::frame::Settings;
     use crate::limits::Limits;
-    use crate::schunk::ChunkStore;
+    use crate::schunk::{PublishChunks, StageChunks};
     use crate::storage::{Durability, MemoryStorage};
+    use std::sync::Arc;
 
     #[test]
     fn a_chunk_that_was_moved_counts_as_soon_as_that_is_committed() {
         let options = Options::new(4);
         let state = State::new(&options);
         let settings = Settings { durability: Durability::None, checksums: true, limits: Limits::new() };
-        let mut store = Contiguous::begin_new(Box::new(MemoryStorage::default()), &state, settings).unwrap();
+        let mut store = Contiguous::begin_new(Arc::new(MemoryStorage::default()), &state, settings).unwrap();
         let chunk = Compressor::new(options).unwrap().compress(b"some data that lies behind the header").unwrap();
         let staged = store.stage(chunk.into()).unwrap();
         store.splice(0..0, &[staged]).unwrap();

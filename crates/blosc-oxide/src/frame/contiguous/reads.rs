@@ -25,7 +25,12 @@ impl Contiguous {
             bail!(Poisoned, "an earlier write has failed, and what was not committed is gone: open the frame again");
         }
         let at = self.base.checked_add(position).ok_or_else(|| error!(Corrupt, "chunk: it is at {position}"))?;
-        if stored == 0 { Ok(()) } else { read_exact(self.access.as_read(), at, &mut out[..stored], "chunk") }
+        if stored == 0 {
+            return Ok(());
+        }
+        let read = read_exact(self.access.as_read(), at, &mut out[..stored], "chunk");
+        self.compactions.check()?;
+        read
     }
 
     /// Where reading must end: chunks lie before that.

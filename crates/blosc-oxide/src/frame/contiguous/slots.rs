@@ -38,10 +38,8 @@ impl Contiguous {
     /// Takes notice of entries and hashes that the slots do not have as they are.
     fn note_changes(&mut self) {
         let entries = self.index.take_changes();
-        let hashes = match &mut self.hashes {
-            Some(KnownHashes::Loaded(hashes)) => hashes.take_changes(),
-            _ => Changes::default(),
-        };
+        let hashes = self.hashes.as_mut().and_then(KnownHashes::get_mut);
+        let hashes = hashes.map_or_else(Changes::default, |hashes| hashes.take_changes());
         if let Some(slots) = &mut self.slots {
             slots.changed(&entries, &hashes);
         }
@@ -108,7 +106,7 @@ impl Contiguous {
         let changed = changed_part(held.as_ref().map_or(&[], |held| &held.layers), layers);
         let layers_at = hashes_at - layers.len() as u64;
         parts.at(layers_at + changed.start as u64).extend(&layers[changed]);
-        if let Some(KnownHashes::Loaded(hashes)) = &self.hashes {
+        if let Some(hashes) = self.hashes.as_ref().and_then(KnownHashes::get) {
             let hashes = hashes.as_bytes();
             for range in held.as_ref().map_or(&all, |held| &held.hashes).within(hashes.len() / ENTRY_LEN) {
                 let range = in_bytes(&range);

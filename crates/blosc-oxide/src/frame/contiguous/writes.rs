@@ -22,8 +22,8 @@ impl Contiguous {
 
     /// Gives back the space of everything that has been written since the last commit and will never be committed: a full
     /// disk has room again. Nothing is cut off that a header may need which is there after all.
-    fn reclaim(&mut self) {
-        let is_ours = self.is_new || (self.is_header_known && matches!(self.is_current(), Ok(true)));
+    pub(super) fn reclaim(&mut self) {
+        let is_ours = self.is_new || (self.is_header_known && matches!(self.has_known_state(), Ok(true)));
         let end = self.base + self.places.committed_end;
         if is_ours && let Ok(storage) = self.access.as_write() {
             // Why nothing can be written is what the caller is told.
@@ -40,7 +40,7 @@ impl Contiguous {
 
     /// The storage, to be written to. What another process has written before it was killed may be in the memory of the
     /// system only: nothing is built on it before it is on the disk.
-    pub(super) fn storage(&mut self) -> Result<&mut dyn Storage> {
+    pub(super) fn storage(&mut self) -> Result<&dyn Storage> {
         if !self.is_settled {
             self.sync()?;
             self.is_settled = true;

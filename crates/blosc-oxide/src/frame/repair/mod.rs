@@ -9,7 +9,7 @@ mod watched;
 pub use report::{LooseChunk, RepairReport, RepairUnknown, RepairedBy};
 
 use super::Frame;
-use super::checksums::{self, Hashes};
+use super::checksums::Hashes;
 use super::index::Entry;
 use super::open;
 use super::options::FrameOptions;
@@ -19,7 +19,7 @@ use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options, Special, mo
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use crate::filter::BitshuffleRule;
 use crate::limits::{Limits, MAX_BLOCKSIZE};
-use crate::schunk::{ChunkSize, State, SuperChunk};
+use crate::schunk::{ChunkSize, State, SuperChunk, hash_of_chunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
 use pick::{Picked, Picker, options_of};
 use rows::{Examined, LOST, Piece, Rows, usual_size, with_last_apart};
@@ -45,14 +45,14 @@ const MANY_CHUNKS: usize = 1 << 20;
 ///
 /// ```
 /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
-/// let mut frame = Frame::create_in(MemoryStorage::default(), Options::new(1))?;
+/// let mut frame = Frame::create(MemoryStorage::default(), Options::new(1))?;
 /// frame.append(b"worth keeping")?;
-/// let mut bytes = frame.to_bytes()?;
+/// let mut bytes = frame.commit()?.to_bytes()?;
 /// bytes[..80].fill(0);
-/// assert!(Frame::from_bytes(bytes.clone()).is_err());
+/// assert!(Frame::open(bytes.clone()).is_err());
 ///
 /// let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1))?;
-/// let mut repaired = Frame::create_in(MemoryStorage::default(), repair.frame_options())?;
+/// let mut repaired = Frame::create(MemoryStorage::default(), repair.frame_options())?;
 /// repair.write_to(&mut repaired)?;
 /// assert_eq!(repaired.bytes(0..13)?, b"worth keeping");
 /// # Ok::<(), blosc_oxide::Error>(())
@@ -75,8 +75,8 @@ impl Frame {
     pub fn repair(source: impl ReadAt + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
         let options = options.into();
         let watched = Watched::new(&source);
-        let scan = scan::scan(&watched, options.limits)?;
-        let picked = Picker { source: &watched, scan: &scan, files: None, limits: options.limits }.pick();
+        let scan = scan::scan(&watched, options.limits())?;
+        let picked = Picker { source: &watched, scan: &scan, files: None, limits: options.limits() }.pick();
         let picked = watched.check().and(picked)?;
         Repair::new(Origin::File(Box::new(source)), picked, &scan, None, options)
     }
@@ -88,10 +88,10 @@ impl Frame {
     pub fn repair_directory(directory: impl Directory + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
         let options = options.into();
         let files: BTreeSet<u64> = directory.names()?.iter().filter_map(|name| file_number(name)).collect();
-        let source = index_of(&directory, options.limits)?;
+        let source = index_of(&directory, options.limits())?;
         let watched = Watched::new(&*source);
-        let scan = scan::scan(&watched, options.limits)?;
-        let picked = Picker { source: &watched, scan: &scan, files: Some(&files), limits: options.limits }.pick();
+        let scan = scan::scan(&watched, options.limits())?;
+        let picked = Picker { source: &watched, scan: &scan, files: Some(&files), limits: options.limits() }.pick();
         let picked = watched.check().and(picked)?;
         Repair::new(Origin::Directory(Box::new(directory)), picked, &scan, Some(files), options)
     }
@@ -173,7 +173,7 @@ impl Repair {
         files: Option<BTreeSet<u64>>,
         options: FrameOptions,
     ) -> Result<Self> {
-        let loose = loose_chunks(&origin, &picked, scan, files, options.limits);
+        let loose = loose_chunks(&origin, &picked, scan, files, options.limits());
         let Picked { by, state, rows, hashes, unknown, .. } = picked;
         let mut repair = Self {
             origin,
@@ -293,9 +293,9 @@ impl Repair {
 
     /// The header of a chunk that is not damaged, and whether that is known.
     fn check_chunk(&self, place: u64, hash: Option<u64>, decompressor: &mut Decompressor) -> Result<(Header, bool)> {
-        let bytes = self.origin.read(place, self.options.limits)?;
+        let bytes = self.origin.read(place, self.options.limits())?;
         if let Some(hash) = hash {
-            let found = checksums::of_chunk(&bytes);
+            let found = hash_of_chunk(&bytes);
             if found != hash {
                 bail!(ChecksumMismatch, "its hash is {found:016x}, not {hash:016x}");
             }
@@ -368,7 +368,7 @@ impl Repair {
     }
 
     /// The options of a new frame for what was found: those of the frame, and its metalayers of fixed size. These have to
-    /// be there before the first chunk of a [frame that is built](Frame::build). It is without checksums if there are 16
+    /// be there before the first chunk of a [frame that is made](Frame::create). It is without checksums if there are 16
     /// variable-length metalayers, because the checksums would be one more than other programs take, and if most of more than
     /// a million chunks are special: the list of checksums would be all that the frame is.
     #[must_use]
@@ -385,7 +385,7 @@ impl Repair {
     /// # Errors
     /// As [`Chunk::decompress`](crate::Chunk::decompress).
     pub fn decompress_loose(&self, chunk: &LooseChunk) -> Result<Vec<u8>> {
-        let bytes = self.origin.read(chunk.position, self.options.limits)?;
+        let bytes = self.origin.read(chunk.position, self.options.limits())?;
         self.decompressor().decompress(&bytes)
     }
 
@@ -393,18 +393,18 @@ impl Repair {
         Decompressor::new()
             .with_threads(self.options.chunks.threads.clone())
             .with_plugins(self.options.chunks.plugins.clone())
-            .with_limits(self.options.limits)
+            .with_limits(self.options.limits())
             .with_bitshuffle(self.bitshuffle_rule())
     }
 
     /// The rule of bitshuffle of chunks that do not tell it.
     fn bitshuffle_rule(&self) -> BitshuffleRule {
-        self.state.bitshuffle.unwrap_or(self.options.bitshuffle)
+        self.state.bitshuffle.unwrap_or(self.options.bitshuffle())
     }
 
     /// A chunk as the new frame holds it, which follows the current rule of bitshuffle.
     fn read_piece(&self, place: u64) -> Result<Vec<u8>> {
-        let bytes = self.origin.read(place, self.options.limits)?;
+        let bytes = self.origin.read(place, self.options.limits())?;
         if !Header::parse(&bytes)?.needs_old_bitshuffle(self.bitshuffle_rule()) {
             return Ok(bytes);
         }
@@ -442,7 +442,7 @@ impl Repair {
             _ => {
                 if count > 1 {
                     // Each copy is a chunk of its own in the new frame, and nothing bounds how often an index names one.
-                    self.options.limits.check_list::<CopyMemory>("the list of copies of a chunk", count as u64)?;
+                    self.options.limits().check_list::<CopyMemory>("the list of copies of a chunk", count as u64)?;
                 }
                 (0..count).try_for_each(|_| target.append_chunk(chunk))
             }
@@ -454,7 +454,7 @@ impl Repair {
             return target.fill(special, (nbytes as u64).saturating_mul(count as u64), nbytes);
         }
         // How long the chunk was is what a damaged file says.
-        self.options.limits.check("zeros in place of a chunk", nbytes)?;
+        self.options.limits().check("zeros in place of a chunk", nbytes)?;
         let zeros = vec![0; nbytes];
         (0..count).try_for_each(|_| {
             if self.state.vlblocks { target.append_vlblocks(&[&zeros]) } else { target.append(&zeros) }

@@ -2,6 +2,7 @@
 
 use super::{INDEX_NAME, NEW_INDEX_NAME, Sparse, at_file, file_name};
 use crate::error::{Result, bail};
+use crate::exec::lock;
 use crate::frame::checksums::{Form, Hashes};
 use crate::frame::header;
 use crate::frame::index::Packed;
@@ -31,6 +32,7 @@ impl Sparse {
         self.trailer = trailer;
         self.index.set_committed(Some(index));
         self.foreign = Foreign::default();
+        self.commits += 1;
         self.remove_superseded();
         Ok(())
     }
@@ -54,7 +56,7 @@ impl Sparse {
     fn write_new_index(&mut self, bytes: &[u8]) -> Result<()> {
         self.settle()?;
         let is_durable = self.is_durable();
-        let written = self.directory.create(NEW_INDEX_NAME).and_then(|mut file| {
+        let written = self.directory.create(NEW_INDEX_NAME).and_then(|file| {
             file.write_at(0, bytes)?;
             if is_durable { file.sync() } else { Ok(()) }
         });
@@ -99,7 +101,7 @@ impl Sparse {
             result => result.map(|()| true),
         };
         exchanged.map_err(|cause| {
-            if self.header.is_empty() || matches!(self.is_current(), Ok(true)) {
+            if self.header.is_empty() || matches!(self.has_known_state(), Ok(true)) {
                 self.remove_new_index();
             } else {
                 // It has happened after all, or nobody knows: the files of both are kept.
@@ -151,9 +153,15 @@ impl Sparse {
         if self.dropped.is_empty() || !self.reader.is_only() {
             return;
         }
-        for file in std::mem::take(&mut self.dropped) {
-            self.remove_file(file);
-        }
+        let mut snapshots = lock(&self.snapshots);
+        snapshots.retain(|(_, token)| token.strong_count() > 0);
+        // A snapshot has nothing of what was superseded before it.
+        let oldest = snapshots.iter().map(|(commit, _)| *commit).min().unwrap_or(u64::MAX);
+        drop(snapshots);
+        let (unused, needed) = std::mem::take(&mut self.dropped).into_iter().partition(|(commit, _)| *commit <= oldest);
+        self.dropped = needed;
+        let unused: Vec<(u64, u64)> = unused;
+        unused.into_iter().for_each(|(_, file)| self.remove_file(file));
     }
 
     /// Removes a file that nobody needs; its number is free then.

@@ -8,23 +8,23 @@ mod numbers;
 
 pub(super) use numbers::{file_name, file_number};
 
-use super::checksums::{self, Hashes, UNKNOWN};
+use super::checksums::{Hashes, UNKNOWN};
 use super::index::{Entry, Index};
-use super::known::{CHANGED_MEANWHILE, Known, OWNED_BY_ANOTHER};
+use super::known::{CHANGED_MEANWHILE, COMPACTED_MEANWHILE, Known, OWNED_BY_ANOTHER};
 use super::open::{self, Opened};
 use super::trailer::Trailer;
 use super::{Settings, staged};
 use crate::chunk::{Header, Special};
 use crate::error::{ErrorKind, Result, bail, error};
 use crate::exec::lock;
-use crate::schunk::{Begun, ChunkStore, Foreign, Slot, Staged, State};
-use crate::storage::{Directory, DirectoryReader, Durability, MemoryDirectory, ReadAt, WriteRight, read_exact};
+use crate::schunk::{Facts, Foreign, PublishChunks, ReadChunks, Slot, StageChunks, Staged, State, hash_of_chunk};
+use crate::storage::{Directory, DirectoryReader, Durability, ReadAt, WriteRight, read_exact};
 use numbers::FreeNumbers;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::ErrorKind::{AlreadyExists, InvalidInput, NotFound};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The file with header, index and trailer.
 pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
@@ -33,7 +33,7 @@ const MIN_CHUNK: usize = 32;
 
 /// The chunks of a sparse frame.
 pub(super) struct Sparse {
-    directory: Box<dyn Directory>,
+    directory: Arc<dyn Directory>,
     can_write: bool,
     settings: Settings,
     /// As they were committed last.
@@ -45,8 +45,15 @@ pub(super) struct Sparse {
     free: FreeNumbers,
     /// The files that have been written since the last commit and that the index names.
     fresh: BTreeSet<u64>,
-    /// The files that a committed index names or has named, and the one with all changes does not.
-    dropped: Vec<u64>,
+    /// The files that a committed index names or has named, and the one with all changes does not; each with the number of
+    /// the commit that has superseded it or is going to.
+    dropped: Vec<(u64, u64)>,
+    /// How many commits there were.
+    commits: u64,
+    /// The snapshots that there are, each with the number of its commit.
+    snapshots: Mutex<Vec<(u64, Weak<()>)>>,
+    /// What lets the others know that this is a snapshot, as long as it lives.
+    _token: Arc<()>,
     /// Whether several chunks may be in one file; none is removed then.
     is_shared: bool,
     /// What the used files hold together.
@@ -56,9 +63,9 @@ pub(super) struct Sparse {
     recent: Mutex<Option<(u64, Arc<dyn ReadAt>)>>,
     /// The committed index; where it is not known, it cannot be put back if the file system has no exchange of names.
     index_file: Option<Box<dyn ReadAt>>,
-    /// Lets others see that files are read here.
-    reader: Box<dyn DirectoryReader>,
-    /// The right to change the frame, from the first change to the commit.
+    /// Lets others see that files are read here, and by snapshots.
+    reader: Arc<dyn DirectoryReader>,
+    /// The right to change the frame, as long as it is being edited.
     right: Option<WriteRight>,
     /// Whether all names that have been found survive a loss of power.
     is_settled: bool,
@@ -67,8 +74,8 @@ pub(super) struct Sparse {
 
 impl Sparse {
     /// Begins a frame in an empty directory: there is none before the first commit.
-    pub(super) fn begin_new(directory: Box<dyn Directory>, settings: Settings) -> Result<Self> {
-        let reader = directory.reader().map_err(|cause| at_file(INDEX_NAME, cause))?;
+    pub(super) fn begin_new(directory: Arc<dyn Directory>, settings: Settings) -> Result<Self> {
+        let reader = Arc::from(directory.reader().map_err(|cause| at_file(INDEX_NAME, cause))?);
         let store = Self {
             directory,
             can_write: true,
@@ -80,6 +87,9 @@ impl Sparse {
             free: FreeNumbers::default(),
             fresh: BTreeSet::new(),
             dropped: Vec::new(),
+            commits: 0,
+            snapshots: Mutex::default(),
+            _token: Arc::default(),
             is_shared: false,
             cbytes: 0,
             foreign: Foreign::default(),
@@ -96,19 +106,10 @@ impl Sparse {
         Ok(store)
     }
 
-    pub(super) fn open(
-        mut directory: Box<dyn Directory>,
-        can_write: bool,
-        settings: Settings,
-    ) -> Result<(Self, State)> {
-        let (store, state) = Self::read(&mut *directory, can_write, settings)?;
-        Ok((Self { directory, ..store }, state))
-    }
-
-    /// Reads the index. What comes back has no directory yet.
-    fn read(directory: &mut dyn Directory, can_write: bool, settings: Settings) -> Result<(Self, State)> {
+    /// Reads the index.
+    pub(super) fn open(directory: Arc<dyn Directory>, can_write: bool, settings: Settings) -> Result<(Self, State)> {
         // Others must see the reader before it reads what they may replace.
-        let reader = directory.reader().map_err(|cause| at_file(INDEX_NAME, cause))?;
+        let reader = Arc::from(directory.reader().map_err(|cause| at_file(INDEX_NAME, cause))?);
         let source = directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
         let opened = open::open(&*source, 0, settings.limits)?;
         if !opened.extent.is_sparse {
@@ -128,7 +129,7 @@ impl Sparse {
         let is_shared = can_write && files.len() < index.stored()?;
         let cbytes = extent.section_len;
         let store = Self {
-            directory: Box::new(MemoryDirectory::new()),
+            directory,
             can_write,
             settings,
             header,
@@ -138,6 +139,9 @@ impl Sparse {
             free: FreeNumbers::besides(&files),
             fresh: BTreeSet::new(),
             dropped: Vec::new(),
+            commits: 0,
+            snapshots: Mutex::default(),
+            _token: Arc::default(),
             is_shared,
             cbytes,
             foreign,
@@ -191,7 +195,7 @@ impl Sparse {
         let file = self.guarded(|store| store.write_chunk(bytes))?;
         self.fresh.insert(file);
         self.cbytes += bytes.len() as u64;
-        Ok((Entry::At(file), if self.hashes.is_some() { checksums::of_chunk(bytes) } else { UNKNOWN }))
+        Ok((Entry::At(file), if self.hashes.is_some() { hash_of_chunk(bytes) } else { UNKNOWN }))
     }
 
     /// Makes the names survive that another process has given before it was killed: an index that is only in the memory of
@@ -216,7 +220,7 @@ impl Sparse {
                 created => break (name, file, created),
             }
         };
-        let written = created.and_then(|mut file| {
+        let written = created.and_then(|file| {
             file.write_at(0, bytes)?;
             if self.is_durable() { file.sync() } else { Ok(()) }
         });
@@ -242,7 +246,7 @@ impl Sparse {
     }
 
     /// Whether the index is still the one that was committed or found here last.
-    fn is_current(&self) -> Result<bool> {
+    fn has_known_state(&self) -> Result<bool> {
         let source = self.directory.open(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
         let (header, index, trailer) = (&self.header[..], self.index.committed(), &self.trailer);
         let end = (header.len() + self.index_len() + trailer.len()) as u64;
@@ -251,7 +255,7 @@ impl Sparse {
 
     /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
-        if self.is_current()? {
+        if self.has_known_state()? {
             return Ok(None);
         }
         if has_changes {
@@ -262,9 +266,8 @@ impl Sparse {
 
     /// Becomes what is in the directory now.
     fn open_again(&mut self) -> Result<State> {
-        let (store, state) = Self::read(&mut *self.directory, self.can_write, self.settings)?;
-        let directory = std::mem::replace(&mut self.directory, Box::new(MemoryDirectory::new()));
-        *self = Self { directory, right: self.right.take(), ..store };
+        let (store, state) = Self::open(Arc::clone(&self.directory), self.can_write, self.settings)?;
+        *self = Self { right: self.right.take(), ..store };
         Ok(state)
     }
 
@@ -288,9 +291,9 @@ impl Sparse {
         {
             return Ok((name, Arc::clone(source)));
         }
-        let opened = self.directory.open(&name).map_err(|cause| match self.is_current() {
+        let opened = self.directory.open(&name).map_err(|cause| match self.has_known_state() {
             Ok(false) if cause.kind() == NotFound => {
-                error!(Conflict, "{name}: its file is gone, because the frame has been compacted since it was opened")
+                error!(Conflict, "{name}: {COMPACTED_MEANWHILE}")
             }
             _ => at_chunk_file(&name, cause),
         });
@@ -319,17 +322,35 @@ fn at_chunk_file(name: &str, cause: std::io::Error) -> crate::error::Error {
     at_file(name, cause)
 }
 
-impl ChunkStore for Sparse {
+impl Sparse {
+    /// Gets the right to change the frame, and takes notice of what others have committed: whether there was no right
+    /// before, and the new state.
+    fn hold(&mut self, has_changes: bool) -> Result<(bool, Option<State>)> {
+        self.check_writable()?;
+        if self.right.is_some() || self.header.is_empty() {
+            return Ok((false, None));
+        }
+        self.right = self.directory.own(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
+        if self.right.is_none() {
+            bail!(Locked, "{OWNED_BY_ANOTHER}");
+        }
+        match self.catch_up(has_changes) {
+            Ok(state) => Ok((true, state)),
+            Err(error) => {
+                self.right = None;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl ReadChunks for Sparse {
     fn nchunks(&self) -> usize {
         self.index.len()
     }
 
     fn cbytes(&self) -> u64 {
         self.cbytes
-    }
-
-    fn min_chunk(&self) -> usize {
-        MIN_CHUNK
     }
 
     fn slot(&self, index: usize) -> Result<Slot> {
@@ -356,7 +377,7 @@ impl ChunkStore for Sparse {
         read_exact(&*source, position as u64, out, &name)
     }
 
-    fn read(&self, index: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn read(&self, index: usize) -> Result<Cow<'_, [u8]>> {
         let (name, source) = self.open_chunk(index)?;
         let mut head = [0; MIN_CHUNK];
         read_exact(&*source, 0, &mut head, &name)?;
@@ -366,11 +387,37 @@ impl ChunkStore for Sparse {
             bail!(Truncated, "{name}: the chunk has {} bytes, {there} are there", header.cbytes());
         }
         self.settings.limits.check("a chunk", header.cbytes())?;
-        out.clear();
-        out.resize(header.cbytes(), 0);
-        read_exact(&*source, 0, out, &name)
+        let mut out = vec![0; header.cbytes()];
+        read_exact(&*source, 0, &mut out, &name)?;
+        Ok(Cow::Owned(out))
     }
 
+    fn position(&self, index: usize) -> Result<Option<u64>> {
+        self.entry(index).map(Entry::place)
+    }
+
+    fn hash(&self, index: usize) -> Option<u64> {
+        self.hashes.as_ref()?.get(index)
+    }
+
+    fn is_current(&self) -> Result<bool> {
+        self.has_known_state()
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            header: &self.header,
+            source: None,
+            foreign: self.foreign,
+            has_hashes: self.hashes.is_some(),
+            min_chunk: MIN_CHUNK,
+            chunk_space: 0,
+            memory: None,
+        }
+    }
+}
+
+impl StageChunks for Sparse {
     fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged> {
         self.store(&chunk).map(|(entry, hash)| entry.staged(hash))
     }
@@ -395,27 +442,15 @@ impl ChunkStore for Sparse {
             self.remove_file(file);
         } else if !self.is_shared {
             // The committed index names it.
-            self.dropped.push(file);
+            self.dropped.push((self.commits + 1, file));
         }
         Ok(())
     }
+}
 
-    fn begin(&mut self, has_changes: bool) -> Result<Begun> {
-        self.check_writable()?;
-        if self.right.is_some() || self.header.is_empty() {
-            return Ok(Begun::default());
-        }
-        self.right = self.directory.own(INDEX_NAME).map_err(|cause| at_file(INDEX_NAME, cause))?;
-        if self.right.is_none() {
-            bail!(Locked, "{OWNED_BY_ANOTHER}");
-        }
-        match self.catch_up(has_changes) {
-            Ok(state) => Ok(Begun { is_new: true, state }),
-            Err(error) => {
-                self.right = None;
-                Err(error)
-            }
-        }
+impl PublishChunks for Sparse {
+    fn begin(&mut self, has_changes: bool) -> Result<Option<State>> {
+        self.hold(has_changes).map(|(_, state)| state)
     }
 
     fn release(&mut self) {
@@ -423,8 +458,8 @@ impl ChunkStore for Sparse {
     }
 
     fn commit(&mut self, state: &State) -> Result<()> {
-        let is_checked = self.begin(true)?.is_new || self.header.is_empty();
-        if !is_checked && !self.is_current()? {
+        let is_checked = self.hold(true)?.0 || self.header.is_empty();
+        if !is_checked && !self.has_known_state()? {
             bail!(Conflict, "{CHANGED_MEANWHILE}");
         }
         self.guarded(|store| store.commit_guarded(state))
@@ -445,48 +480,36 @@ impl ChunkStore for Sparse {
         })
     }
 
-    fn foreign(&self) -> Foreign {
-        self.foreign
-    }
-
-    fn hash(&self, index: usize) -> Option<u64> {
-        self.hashes.as_ref()?.get(index)
-    }
-
-    fn compare(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        checksums::check_chunk(self.hash(index), bytes)
-    }
-
-    fn has_hashes(&self) -> bool {
-        self.hashes.is_some()
-    }
-
-    fn position(&self, index: usize) -> Result<Option<u64>> {
-        self.entry(index).map(Entry::place)
-    }
-
-    fn header(&self) -> &[u8] {
-        &self.header
-    }
-
-    fn rollback(&mut self) -> Result<State> {
-        if self.is_poisoned {
-            bail!(Poisoned, "an earlier write has failed: open the frame again");
-        }
-        if self.header.is_empty() {
-            bail!(InvalidArgument, "nothing has been committed yet");
-        }
-        // Should this fail, the changes are still there, and must not be committed.
-        self.is_poisoned = true;
+    fn abandon(&mut self) {
         self.remove_fresh();
-        self.open_again()
     }
 
-    fn reload(&mut self) -> Result<Option<State>> {
-        // Nobody can have changed what is held.
-        if self.right.is_some() || self.is_current()? {
-            return Ok(None);
-        }
-        self.open_again().map(Some)
+    fn snapshot(&self, _with_hashes: bool) -> Result<Arc<dyn ReadChunks>> {
+        let token = Arc::default();
+        lock(&self.snapshots).push((self.commits, Arc::downgrade(&token)));
+        Ok(Arc::new(Self {
+            directory: Arc::clone(&self.directory),
+            can_write: false,
+            settings: self.settings,
+            header: self.header.clone(),
+            trailer: self.trailer.clone(),
+            index: self.index.share(),
+            hashes: self.hashes.as_ref().map(Hashes::copy),
+            free: FreeNumbers::default(),
+            fresh: BTreeSet::new(),
+            dropped: Vec::new(),
+            commits: self.commits,
+            snapshots: Mutex::default(),
+            _token: token,
+            is_shared: self.is_shared,
+            cbytes: self.cbytes,
+            foreign: self.foreign,
+            recent: Mutex::default(),
+            index_file: None,
+            reader: Arc::clone(&self.reader),
+            right: None,
+            is_settled: true,
+            is_poisoned: false,
+        }))
     }
 }

@@ -119,16 +119,12 @@ impl<S: Storage> Assembly<S> {
         self.offsets.len()
     }
 
-    /// Whether there is something to commit, and no failed write that forbids it.
-    pub(super) fn can_commit(&self) -> bool {
-        self.is_changed && !self.is_poisoned
-    }
-
     /// Gives up what has been put since the last commit, and reclaims its space. If the storage may have a newer header
     /// nothing is cut off: that header needs what is there.
     pub(super) fn forget_changes(&mut self) {
-        self.is_changed = false;
-        self.reclaim();
+        if std::mem::take(&mut self.is_changed) {
+            self.reclaim();
+        }
         self.right = None;
     }
 

@@ -16,8 +16,8 @@ const ALPHA2_CHUNKS: u8 = 2;
 
 /// Adds buffers to a packed super-chunk.
 ///
-/// [`commit`](Self::commit) publishes everything that was appended since the last one; a writer that is dropped
-/// commits, unless a panic does it, but cannot report an error. A crash at any moment leaves the super-chunk as it was after one of the commits.
+/// [`commit`](Self::commit) publishes everything that was appended since the last one; a writer that is dropped takes back
+/// what has not been committed. A crash at any moment leaves the super-chunk as it was after one of the commits.
 /// After a write that failed, the writer refuses to do anything more.
 ///
 /// Each commit to a super-chunk that is there leaves its former offset table behind as unused bytes;
@@ -25,16 +25,16 @@ const ALPHA2_CHUNKS: u8 = 2;
 ///
 /// ```
 /// use blosc_oxide::{storage::MemoryStorage, legacy::{PackedOptions, PackedSuperChunk, PackedWriter}};
-/// let mut memory = MemoryStorage::default();
-/// let mut writer = PackedWriter::create_in(&mut memory, PackedOptions::new(4))?;
+/// let memory = MemoryStorage::default();
+/// let mut writer = PackedWriter::create_in(&memory, PackedOptions::new(4))?;
 /// writer.append(&[7; 4000])?;
 /// writer.commit()?;
 /// drop(writer);
 ///
-/// let mut writer = PackedWriter::open_in(&mut memory, 4)?;
+/// let mut writer = PackedWriter::open_in(&memory, 4)?;
 /// writer.append(&[8; 4000])?;
 /// drop(writer);
-/// assert_eq!(PackedSuperChunk::open_in(&memory)?.nbytes()?, 8000);
+/// assert_eq!(PackedSuperChunk::open_in(&memory)?.nbytes()?, 4000);
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 #[derive(Debug)]
@@ -163,10 +163,8 @@ impl<S: Storage> PackedWriter<S> {
         self.assembly.commit()
     }
 
-    /// Gives up everything that was appended since the last commit. Dropping the writer would commit it.
-    pub fn abandon(mut self) {
-        self.assembly.forget_changes();
-    }
+    /// Takes back everything that was appended since the last commit. Dropping the writer does the same.
+    pub fn abort(self) {}
 
     fn put_waiting(&mut self) -> Result<()> {
         while let Some((&kind, data)) = self.waiting.first_key_value() {
@@ -183,10 +181,8 @@ impl<S: Storage> PackedWriter<S> {
 
 impl<S: Storage> Drop for PackedWriter<S> {
     fn drop(&mut self) {
-        // What a panic has interrupted is half done.
-        if self.assembly.can_commit() && !std::thread::panicking() {
-            // There is nobody to report to; who wants to know calls `commit`.
-            let _ = self.commit();
+        if !std::thread::panicking() {
+            self.assembly.forget_changes();
         }
     }
 }
@@ -206,8 +202,8 @@ impl PackedOptions {
     /// # Errors
     /// As [`PackedWriter::create_in`] and [`PackedWriter::append`].
     pub fn pack<B: AsRef<[u8]>>(&self, buffers: impl IntoIterator<Item = B>) -> Result<Vec<u8>> {
-        let mut memory = MemoryStorage::default();
-        let mut writer = PackedWriter::create_in(&mut memory, self.clone())?;
+        let memory = MemoryStorage::default();
+        let mut writer = PackedWriter::create_in(&memory, self.clone())?;
         for buffer in buffers {
             writer.append(buffer.as_ref())?;
         }
