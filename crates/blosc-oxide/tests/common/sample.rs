@@ -56,7 +56,9 @@ impl Sample {
     /// Adds some of what crashes could leave: of each kind of header.
     pub fn add_some_of(&mut self, recording: &Recording) {
         let [mut whole, mut at_sectors, mut at_bytes] = [2, 1, 1].map(Choice::new);
-        recording.log.power_cuts(4, &mut |calls, image| {
+        // Frames with slots have a hundred times as many images.
+        let one_in = if recording.has_slots { 97 } else { 1 };
+        recording.log.power_cuts_after(0, one_in, 4, &mut |calls, image| {
             let choice = if recording.has_whole_header(image) { &mut whole } else { &mut at_sectors };
             choice.offer(calls, image);
         });
