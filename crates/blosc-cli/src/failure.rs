@@ -1,6 +1,6 @@
 //! How a run can fail, and the exit code that says so.
 
-use crate::terminal::printable;
+use crate::process::terminal::printable;
 use blosc_oxide::{Container, ErrorKind};
 use std::fmt::Display;
 use std::io::{self, Write};

@@ -1,17 +1,17 @@
 //! `blosc info`
 
 use crate::cli::Global;
-use crate::facts::{Examined, Facts};
 use crate::failure::{At, Failure, Outcome};
-use crate::info_text;
-use crate::input;
-use crate::json::Json;
-use crate::output;
-use crate::reading::unpickled;
+use crate::inputs::input;
+use crate::inputs::reading::unpickled;
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::output;
+use crate::process::terminal;
+use crate::show::facts::{Examined, Facts};
+use crate::show::info_text;
+use crate::show::json::Json;
 use crate::size;
-use crate::source::{Opening, Source};
 use crate::store::{self, Store};
-use crate::terminal;
 use clap::Args;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

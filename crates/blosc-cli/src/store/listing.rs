@@ -1,12 +1,12 @@
 //! What `blosc info` says about a store.
 
 use super::{Member, Store};
-use crate::facts::{Facts, ratio};
 use crate::failure::{At, Outcome};
-use crate::json::Json;
+use crate::inputs::source::Opening;
+use crate::process::terminal::printable;
+use crate::show::facts::{Facts, ratio};
+use crate::show::json::Json;
 use crate::size;
-use crate::source::Opening;
-use crate::terminal::printable;
 use std::fmt::Write as _;
 
 /// A member, and what there is to know about it.

@@ -4,7 +4,7 @@ use super::measure::Measurement;
 use super::sample::Sample;
 use super::table::command_line;
 use super::verdict::{LINK, Verdict, is_on_front};
-use crate::json::Json;
+use crate::show::json::Json;
 use crate::size;
 
 const TEMPLATE: &str = include_str!("page.html");
