@@ -2,8 +2,9 @@
 
 use crate::inputs::source::Source;
 use crate::show::facts::{known, names, ratio, rounded, special_name};
-use crate::show::json::Json;
+use crate::show::json;
 use blosc_oxide::{Codec, ErrorKind, Filter, Header, NdArray, Result, Special, SuperChunk};
+use serde_json::Value;
 
 /// What one chunk of a file is and holds.
 #[derive(Debug, Clone)]
@@ -71,13 +72,13 @@ impl ChunkFacts {
     }
 
     /// All facts under their documented names.
-    pub(crate) fn to_json(&self) -> Json {
-        Json::Object(vec![
+    pub(crate) fn to_json(&self) -> Value {
+        json::object(vec![
             ("index", self.index.into()),
             ("offset", self.offset.into()),
             ("nbytes", self.nbytes.into()),
             ("cbytes", self.cbytes.into()),
-            ("ratio", ratio(self.nbytes, self.cbytes).map_or(Json::Null, rounded)),
+            ("ratio", ratio(self.nbytes, self.cbytes).map_or(Value::Null, rounded)),
             ("blocksize", self.blocksize.into()),
             ("codec", self.codec.map(|codec| codec.to_string()).into()),
             ("filters", names(&self.filters).into()),

@@ -5,7 +5,7 @@ use crate::inputs::source::{ChunkFile, Source};
 use crate::outputs::encoding::{Hints, split_name};
 pub(crate) use crate::show::chunk_facts::{ChunkFacts, Examined};
 use crate::show::chunk_facts::{has_no_streams, is_stored};
-use crate::show::json::Json;
+use crate::show::json;
 use crate::show::metadata;
 use blosc_oxide::bloscpack::{Checksum, ItemOrder, NpyHeader};
 use blosc_oxide::{
@@ -15,6 +15,7 @@ use blosc_oxide::{
     legacy::{EarlyFrame, PackedSpecial, PackedSuperChunk},
     storage::ReadAt,
 };
+use serde_json::Value;
 
 /// How many chunks have each special value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -366,12 +367,12 @@ impl Facts {
     }
 
     /// All facts under their documented names.
-    pub(crate) fn to_json(&self) -> Vec<(&'static str, Json)> {
+    pub(crate) fn to_json(&self) -> Vec<(&'static str, Value)> {
         let layers = |layers: &[(String, Option<u64>)]| {
             let object = |(name, nbytes): &(String, Option<u64>)| {
-                Json::Object(vec![("name", name.as_str().into()), ("nbytes", (*nbytes).into())])
+                json::object(vec![("name", name.as_str().into()), ("nbytes", (*nbytes).into())])
             };
-            Json::List(layers.iter().map(object).collect())
+            Value::Array(layers.iter().map(object).collect())
         };
         vec![
             ("format", self.format.name().into()),
@@ -379,7 +380,7 @@ impl Facts {
             ("version", self.version.into()),
             ("nbytes", self.nbytes.into()),
             ("cbytes", self.cbytes.into()),
-            ("ratio", ratio(self.nbytes, self.cbytes).map_or(Json::Null, rounded)),
+            ("ratio", ratio(self.nbytes, self.cbytes).map_or(Value::Null, rounded)),
             ("typesize", self.typesize.into()),
             ("chunksize", self.chunksize.into()),
             ("blocksize", self.blocksize.into()),
@@ -392,12 +393,12 @@ impl Facts {
             ("split", self.split.map(split_name).into()),
             ("dict", self.has_dict.into()),
             ("vlblocks", self.has_vlblocks.into()),
-            ("special_chunks", Json::Object(self.specials.named().map(|(name, count)| (name, count.into())).into())),
+            ("special_chunks", json::object(self.specials.named().map(|(name, count)| (name, count.into())))),
             ("stored_chunks", self.stored.into()),
             ("instrumented_chunks", self.instrumented.into()),
             ("big_endian_chunks", self.big_endian.into()),
             ("ambiguous_chunks", self.ambiguous.into()),
-            ("parts", Json::List(self.parts.iter().map(part_json).collect())),
+            ("parts", Value::Array(self.parts.iter().map(part_json).collect())),
             ("metalayers", layers(&self.metalayers)),
             ("vlmetalayers", layers(&self.vlmetalayers)),
             ("metadata", self.metadata.clone().into()),
@@ -414,8 +415,8 @@ impl Facts {
     }
 }
 
-fn part_json((name, offset, nbytes, cbytes): &(String, u64, u64, u64)) -> Json {
-    Json::Object(vec![
+fn part_json((name, offset, nbytes, cbytes): &(String, u64, u64, u64)) -> Value {
+    json::object(vec![
         ("name", name.as_str().into()),
         ("offset", (*offset).into()),
         ("nbytes", (*nbytes).into()),
@@ -471,6 +472,6 @@ pub(crate) fn known(pipeline: Pipeline) -> Vec<Filter> {
 }
 
 /// Three decimals are enough to read and to compare.
-pub(crate) fn rounded(ratio: f64) -> Json {
-    Json::Number((ratio * 1000.0).round() / 1000.0)
+pub(crate) fn rounded(ratio: f64) -> Value {
+    Value::from((ratio * 1000.0).round() / 1000.0)
 }

@@ -1,121 +1,101 @@
-//! JSON as the output needs it: values are built and printed, never read.
+//! How JSON is printed: on one line, or the outermost object with each member on a line of its own.
 
-use std::fmt;
+use serde_json::ser::{Formatter, Serializer};
+use serde_json::{Map, Value};
+use std::io::{self, Write};
 
-/// A JSON value. Members of an object keep their order.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Json {
-    Null,
-    Bool(bool),
-    Int(u64),
-    Number(f64),
-    Text(String),
-    List(Vec<Json>),
-    Object(Vec<(&'static str, Json)>),
+/// An object whose members keep their order.
+pub(crate) fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
 }
 
-impl From<u64> for Json {
-    fn from(value: u64) -> Self {
-        Self::Int(value)
+/// The value on one line.
+pub(crate) fn line(value: &Value) -> String {
+    print(value, Layout { depth: 1 })
+}
+
+/// The value with each of its members on a line of its own.
+pub(crate) fn lines(value: &Value) -> String {
+    print(value, Layout { depth: 0 })
+}
+
+fn print(value: &Value, layout: Layout) -> String {
+    let mut text = Vec::new();
+    serde::Serialize::serialize(value, &mut Serializer::with_formatter(&mut text, layout))
+        .expect("memory can be written to, and keys are text");
+    String::from_utf8(text).expect("JSON is text")
+}
+
+/// Spaces behind commas and colons; lines in the outermost object.
+struct Layout {
+    /// How many values are around; one more if there are to be no lines.
+    depth: usize,
+}
+
+impl Layout {
+    fn between(&self) -> &'static [u8] {
+        if self.depth == 1 { b",\n  " } else { b", " }
     }
 }
 
-impl From<usize> for Json {
-    fn from(value: usize) -> Self {
-        Self::Int(value as u64)
+impl Formatter for Layout {
+    fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
+        write!(out, "{value}")
     }
-}
 
-impl From<bool> for Json {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"[")
     }
-}
 
-impl From<&str> for Json {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"]")
     }
-}
 
-impl From<String> for Json {
-    fn from(value: String) -> Self {
-        Self::Text(value)
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { out.write_all(b", ") }
     }
-}
 
-impl<T: Into<Json>> From<Option<T>> for Json {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(if self.depth == 1 { b"{\n  " } else { b"{" })
     }
-}
 
-impl<T: Into<Json>> From<Vec<T>> for Json {
-    fn from(values: Vec<T>) -> Self {
-        Self::List(values.into_iter().map(Into::into).collect())
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        let end: &[u8] = if self.depth == 1 { b"\n}" } else { b"}" };
+        self.depth -= 1;
+        out.write_all(end)
     }
-}
 
-/// One line, unless it is printed with `{:#}`: then each member is on a line of its own.
-impl fmt::Display for Json {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => f.write_str("null"),
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Int(value) => write!(f, "{value}"),
-            Self::Number(value) if value.is_finite() => write!(f, "{value}"),
-            Self::Number(_) => f.write_str("null"),
-            Self::Text(text) => quoted(text, f),
-            Self::List(values) => {
-                f.write_str("[")?;
-                for (place, value) in values.iter().enumerate() {
-                    f.write_str(if place > 0 { ", " } else { "" })?;
-                    write!(f, "{value}")?;
-                }
-                f.write_str("]")
-            }
-            Self::Object(members) => object(members, f),
-        }
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { out.write_all(self.between()) }
     }
-}
 
-fn object(members: &[(&'static str, Json)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (open, between, close) = if f.alternate() { ("{\n  ", ",\n  ", "\n}") } else { ("{", ", ", "}") };
-    f.write_str(open)?;
-    for (place, (name, value)) in members.iter().enumerate() {
-        f.write_str(if place > 0 { between } else { "" })?;
-        quoted(name, f)?;
-        write!(f, ": {value}")?;
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
     }
-    f.write_str(close)
-}
-
-fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str("\"")?;
-    for c in text.chars() {
-        match c {
-            '"' => f.write_str("\\\"")?,
-            '\\' => f.write_str("\\\\")?,
-            '\n' => f.write_str("\\n")?,
-            c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
-            c => write!(f, "{c}")?,
-        }
-    }
-    f.write_str("\"")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Json;
+    use super::{line, lines, object};
+    use serde_json::Value;
 
     #[test]
-    fn values_are_printed_as_json() {
-        let value = Json::Object(vec![
-            ("a", Json::from("q\"\n\u{1}ü")),
-            ("b", Json::from(vec![1_u64, 2])),
-            ("c", Json::Number(f64::INFINITY)),
-            ("d", Json::from(None::<u64>)),
+    fn members_keep_their_order_and_numbers_are_short() {
+        let value = object([
+            ("b", Value::from("q\"\n\u{1}ü")),
+            ("a", Value::from(vec![1_u64, 2])),
+            ("c", Value::from(f64::INFINITY)),
+            ("d", Value::from(3.0)),
+            ("e", object([("x", Value::Null), ("y", Value::from(0.5))])),
         ]);
-        assert_eq!(value.to_string(), "{\"a\": \"q\\\"\\n\\u0001ü\", \"b\": [1, 2], \"c\": null, \"d\": null}");
+        let text =
+            "\"b\": \"q\\\"\\n\\u0001ü\", \"a\": [1, 2], \"c\": null, \"d\": 3, \"e\": {\"x\": null, \"y\": 0.5}";
+        assert_eq!(line(&value), format!("{{{text}}}"));
+        let text = text.replacen(", \"a", ",\n  \"a", 1).replacen(", \"c", ",\n  \"c", 1);
+        let text = text.replacen(", \"d", ",\n  \"d", 1).replacen(", \"e", ",\n  \"e", 1);
+        assert_eq!(lines(&value), format!("{{\n  {text}\n}}"));
     }
 }

@@ -7,9 +7,11 @@
 )]
 
 use super::metadata::Metadata;
-use crate::bloscpack::json::Json;
+use crate::bloscpack::json;
 use crate::error::{Result, bail, error};
 use crate::numpy::{DType, ItemOrder, Literal, NpyHeader, check_len};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 const CONTAINER: &str = "numpy";
 
@@ -25,14 +27,10 @@ impl NpyHeader {
     #[must_use]
     pub fn to_json(&self) -> String {
         let order = if self.order() == ItemOrder::C { "C" } else { "F" };
-        let shape = self.shape().iter().map(|length| Json::Number(length.to_string())).collect();
-        let members = [
-            ("dtype", Json::String(self.parsed_dtype().to_string())),
-            ("shape", Json::Array(shape)),
-            ("order", Json::from(order)),
-            ("container", Json::from(CONTAINER)),
-        ];
-        Json::Object(members.map(|(name, value)| (name.to_owned(), value)).into()).to_string()
+        let shape: Vec<String> = self.shape().iter().map(u64::to_string).collect();
+        let mut text = "{\"dtype\":".to_owned();
+        json::push_string(&self.parsed_dtype().to_string(), &mut text);
+        text + &format!(",\"shape\":[{}],\"order\":\"{order}\",\"container\":\"{CONTAINER}\"}}", shape.join(","))
     }
 
     /// The array that metadata describes; `None` if it is not about one.
@@ -41,15 +39,18 @@ impl NpyHeader {
     /// `Corrupt` or `Unsupported` if it is, but cannot be understood.
     pub fn from_json(json: &str) -> Result<Option<Self>> {
         check_len(json.len())?;
-        let json = Json::parse(json)?;
-        if json.get("container").and_then(Json::as_str) != Some(CONTAINER) {
+        let Some(members) = json::members(json)? else { return Ok(None) };
+        // What is not asked for may be anything, such as a number that no computer can hold.
+        let value = |key: &str| members.get(key).and_then(|raw| serde_json::from_str::<Value>(RawValue::get(raw)).ok());
+        if value("container").as_ref().and_then(Value::as_str) != Some(CONTAINER) {
             return Ok(None);
         }
         let missing = |key: &str| error!(Corrupt, "metadata of an array without {key}");
-        let dtype = dtype_from_json(json.get("dtype").ok_or_else(|| missing("dtype"))?)?;
-        let shape = json.get("shape").and_then(Json::as_array).ok_or_else(|| missing("shape"))?;
-        let shape = shape.iter().map(Json::as_u64).collect::<Option<Vec<_>>>().ok_or_else(|| missing("shape"))?;
-        let order = match json.get("order").and_then(Json::as_str) {
+        let dtype = dtype_from_json(&value("dtype").ok_or_else(|| missing("dtype"))?)?;
+        let shape = value("shape").ok_or_else(|| missing("shape"))?;
+        let shape = shape.as_array().ok_or_else(|| missing("shape"))?;
+        let shape = shape.iter().map(Value::as_u64).collect::<Option<Vec<_>>>().ok_or_else(|| missing("shape"))?;
+        let order = match value("order").as_ref().and_then(Value::as_str) {
             Some("C") | None => ItemOrder::C,
             Some("F") => ItemOrder::Fortran,
             Some(other) => bail!(Corrupt, "metadata of an array: its order is {other:?}, neither C nor F"),
@@ -69,23 +70,22 @@ impl Metadata {
 }
 
 /// Reads the description in metadata: a string or, as it was before 0.7.2, lists in place of tuples.
-fn dtype_from_json(json: &Json) -> Result<DType> {
+fn dtype_from_json(json: &Value) -> Result<DType> {
     match json {
-        Json::String(text) => DType::parse(text),
-        Json::Array(_) => DType::new(fields_from_lists(json)?),
+        Value::String(text) => DType::parse(text),
+        Value::Array(_) => DType::new(fields_from_lists(json)?),
         other => bail!(Corrupt, "dtype is {other}, neither a string nor a list"),
     }
 }
 
 /// A list of fields, each of which is a list of name, description and perhaps shape.
-fn fields_from_lists(json: &Json) -> Result<Literal> {
+fn fields_from_lists(json: &Value) -> Result<Literal> {
     let bad = || error!(Corrupt, "dtype: {json} is no list of fields");
     let fields = json.as_array().ok_or_else(bad)?;
-    let field = |field: &Json| {
-        let parts = field.as_array().ok_or_else(bad)?;
-        let [name, description, shape @ ..] = parts else { return Err(bad()) };
+    let field = |field: &Value| {
+        let [name, description, shape @ ..] = field.as_array().ok_or_else(bad)?.as_slice() else { return Err(bad()) };
         let description = match description {
-            Json::String(text) => Literal::Str(text.clone()),
+            Value::String(text) => Literal::Str(text.clone()),
             fields => fields_from_lists(fields)?,
         };
         let mut field = vec![name_from_json(name).ok_or_else(bad)?, description];
@@ -98,10 +98,10 @@ fn fields_from_lists(json: &Json) -> Result<Literal> {
 }
 
 /// A name, or a title and a name.
-fn name_from_json(json: &Json) -> Option<Literal> {
+fn name_from_json(json: &Value) -> Option<Literal> {
     match json {
-        Json::String(name) => Some(Literal::Str(name.clone())),
-        Json::Array(names) => {
+        Value::String(name) => Some(Literal::Str(name.clone())),
+        Value::Array(names) => {
             let names = names.iter().map(|name| name.as_str().map(|name| Literal::Str(name.to_owned())));
             names.collect::<Option<_>>().map(Literal::Tuple)
         }
@@ -109,10 +109,10 @@ fn name_from_json(json: &Json) -> Option<Literal> {
     }
 }
 
-fn shape_from_json(json: &Json) -> Option<Literal> {
-    let length = |json: &Json| json.as_u64().and_then(|length| i64::try_from(length).ok()).map(Literal::Int);
+fn shape_from_json(json: &Value) -> Option<Literal> {
+    let length = |json: &Value| json.as_u64().and_then(|length| i64::try_from(length).ok()).map(Literal::Int);
     match json {
-        Json::Array(lengths) => lengths.iter().map(length).collect::<Option<_>>().map(Literal::Tuple),
+        Value::Array(lengths) => lengths.iter().map(length).collect::<Option<_>>().map(Literal::Tuple),
         json => length(json),
     }
 }
@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn lists_of_old_metadata_become_fields() {
-        let json = Json::parse("[[\"p\",[[\"x\",\"<f4\"],[\"y\",\"<f4\"]]],[\"id\",\"<u8\",[2]]]").unwrap();
+        let json: Value =
+            serde_json::from_str("[[\"p\",[[\"x\",\"<f4\"],[\"y\",\"<f4\"]]],[\"id\",\"<u8\",[2]]]").unwrap();
         let dtype = dtype_from_json(&json).unwrap();
         assert_eq!(dtype.to_string(), "[('p', [('x', '<f4'), ('y', '<f4')]), ('id', '<u8', (2,))]");
         assert_eq!(dtype.itemsize(), 24);
