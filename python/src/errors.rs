@@ -5,7 +5,6 @@ use pyo3::exceptions::{PyMemoryError, PyNotImplementedError, PyOSError, PyValueE
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use std::error::Error as _;
 use std::path::Path;
 
 /// The exception for an error about data in memory.
@@ -41,14 +40,7 @@ fn os_error(errno: Option<i32>, name: &str, message: String, path: Option<&Path>
 
 /// The number that the operating system gave the error, if it comes from there.
 fn errno(error: &Error) -> Option<i32> {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(code) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
-            return Some(code);
-        }
-        cause = error.source();
-    }
-    None
+    error.io_error()?.raw_os_error()
 }
 
 /// `blosc_oxide.DataError`, which is written in Python because it has two bases.

@@ -1,7 +1,9 @@
 //! The command line.
 
 use crate::commands::{
-    append, cat, compact, completions, compress, convert, decompress, info, man, meta, repair, tune, verify,
+    append, cat, compact, compress, convert, decompress,
+    generate::{completions, man},
+    info, meta, repair, tune, verify,
 };
 use crate::size;
 use blosc_oxide::{BitshuffleRule, Limits, Threads};

@@ -1,6 +1,6 @@
 //! How a run can fail, and the exit code that says so.
 
-use crate::terminal::printable;
+use crate::process::terminal::printable;
 use blosc_oxide::{Container, ErrorKind};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -113,7 +113,7 @@ impl From<blosc_oxide::Error> for Failure {
 
 impl Failure {
     fn of(error: &blosc_oxide::Error) -> Self {
-        let cause = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+        let cause = error.io_error();
         if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
             return Self::ClosedPipe;
         }

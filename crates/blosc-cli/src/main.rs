@@ -2,33 +2,16 @@
 #![forbid(unsafe_code)]
 
 mod array;
-mod behind;
-mod changing;
-mod chunk_facts;
 mod cli;
 mod commands;
-mod copying;
-mod encoding;
-mod facts;
 mod failure;
-mod format;
-mod info_text;
-mod input;
-mod instructions;
-mod json;
-mod metadata;
-mod output;
-mod placement;
-mod progress;
+mod inputs;
+mod outputs;
+mod process;
 mod python;
-mod reading;
-mod signals;
-mod sink;
+mod show;
 mod size;
-mod source;
 mod store;
-mod terminal;
-mod tree;
 mod tune;
 
 use clap::Parser;
@@ -36,12 +19,12 @@ use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    signals::survive_size_limit();
+    process::signals::survive_size_limit();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    match instructions::force().and_then(|()| commands::run(cli)) {
+    match process::instructions::force().and_then(|()| commands::run(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
@@ -52,8 +35,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return match error.print() {
             Err(cause) => failure::Failure::from(cause).report(),
-            Ok(()) if error.kind() == ErrorKind::DisplayVersion && instructions::are_asked_for() => {
-                instructions::print()
+            Ok(()) if error.kind() == ErrorKind::DisplayVersion && process::instructions::are_asked_for() => {
+                process::instructions::print()
             }
             Ok(()) => ExitCode::SUCCESS,
         };

@@ -47,12 +47,14 @@ struct Repr {
     kind: ErrorKind,
     message: Cow<'static, str>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    /// Whether the message ends with that of the source.
+    repeats_source: bool,
 }
 
 impl Error {
     /// Makes an error; plug-in codecs and filters report with this.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Repr { kind, message: message.into(), source: None }))
+        Self(Box::new(Repr { kind, message: message.into(), source: None, repeats_source: false }))
     }
 
     /// Makes an error out of line, so that the code around a check stays small enough to be inlined.
@@ -78,10 +80,26 @@ impl Error {
     }
 
     /// The same error with the error that caused it.
+    ///
+    /// If the message ends with that of the cause, [`source`](std::error::Error::source) gives the cause of the cause, so
+    /// that whoever prints the whole chain says nothing twice.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+        let source = source.into();
+        self.0.repeats_source = self.0.message.ends_with(&source.to_string());
+        self.0.source = Some(source);
         self
+    }
+
+    /// The error of the operating system that caused this one, if that is the reason.
+    ///
+    /// ```
+    /// let error = blosc_oxide::Error::from(std::io::Error::from_raw_os_error(28));
+    /// assert_eq!(error.io_error().and_then(std::io::Error::raw_os_error), Some(28));
+    /// ```
+    #[must_use]
+    pub fn io_error(&self) -> Option<&std::io::Error> {
+        self.0.source.as_deref().and_then(|source| source.downcast_ref())
     }
 }
 
@@ -99,7 +117,8 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
+        let source = self.0.source.as_deref()?;
+        if self.0.repeats_source { source.source() } else { Some(source) }
     }
 }
 
@@ -173,9 +192,28 @@ mod tests {
     }
 
     #[test]
-    fn an_io_error_keeps_its_source() {
+    fn an_io_error_can_be_asked_for() {
         let error = Error::from(std::io::Error::other("disk on fire"));
         assert_eq!(error.kind(), ErrorKind::Io);
-        assert!(std::error::Error::source(&error).is_some());
+        assert_eq!(error.io_error().unwrap().kind(), std::io::ErrorKind::Other);
+    }
+
+    #[test]
+    fn a_chain_of_errors_says_nothing_twice() {
+        let chain = |error: &Error| {
+            let mut text = error.to_string();
+            let mut next = std::error::Error::source(error);
+            while let Some(error) = next {
+                text += &format!(" <- {error}");
+                next = error.source();
+            }
+            text
+        };
+        let cause = || std::io::Error::other("disk on fire");
+        assert_eq!(chain(&Error::from(cause()).within("a.b2frame")), "a.b2frame: disk on fire");
+        let told = error!(Io, "a.b2frame: {}", cause()).with_source(cause());
+        assert_eq!(chain(&told), "a.b2frame: disk on fire");
+        let untold = error!(Corrupt, "chunk 3: its file is not there").with_source(cause());
+        assert_eq!(chain(&untold), "chunk 3: its file is not there <- disk on fire");
     }
 }

@@ -1,14 +1,14 @@
 //! `blosc append`
 
-use crate::changing;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::format::{self, FileFormat};
-use crate::input::{self, PlainFile};
-use crate::metadata::{JSON_LAYER, Metadata};
-use crate::output::Output;
-use crate::progress::{Progress, Task};
-use crate::source::{Opening, Source};
+use crate::inputs::format::{self, FileFormat};
+use crate::inputs::input::{self, PlainFile};
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::changing;
+use crate::outputs::output::Output;
+use crate::process::progress::{Progress, Task};
+use crate::show::metadata::{JSON_LAYER, Metadata};
 use crate::store;
 use blosc_oxide::bloscpack::{AppendOptions, append_to_file};
 use blosc_oxide::{ItemOrder, NdArray, NpyHeader, legacy::PackedWriter, storage::FileStorage};

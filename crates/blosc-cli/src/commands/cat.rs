@@ -2,11 +2,11 @@
 
 use crate::cli::Global;
 use crate::failure::{At, Outcome};
-use crate::input;
-use crate::output;
-use crate::progress::{Progress, Task};
-use crate::reading::Plain;
-use crate::source::Opening;
+use crate::inputs::input;
+use crate::inputs::reading::Plain;
+use crate::inputs::source::Opening;
+use crate::outputs::output;
+use crate::process::progress::{Progress, Task};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,13 +1,13 @@
 //! `blosc compact`
 
-use crate::changing;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::output;
-use crate::progress::{Progress, Task};
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::changing;
+use crate::outputs::output;
+use crate::process::progress::{Progress, Task};
+use crate::process::terminal::printable;
 use crate::size;
-use crate::source::{Opening, Source};
-use crate::terminal::printable;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;

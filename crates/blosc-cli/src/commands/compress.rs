@@ -1,18 +1,18 @@
 //! `blosc compress`
 
 use crate::cli::Global;
-use crate::encoding::{Encoding, Hints, Recipe};
-use crate::facts;
 use crate::failure::{At, Failure, Outcome, tell};
-use crate::format::{self, FileFormat};
-use crate::input::{self, Data, PlainFile};
-use crate::metadata::Metadata;
-use crate::output::{self, Output, Writing};
-use crate::progress::{Progress, Task};
-use crate::sink;
+use crate::inputs::format::{self, FileFormat};
+use crate::inputs::input::{self, Data, PlainFile};
+use crate::outputs::encoding::{Encoding, Hints, Recipe};
+use crate::outputs::output::{self, Output, Writing};
+use crate::outputs::sink;
+use crate::outputs::tree::{Fate, Plan, Tree};
+use crate::process::progress::{Progress, Task};
+use crate::show::facts;
+use crate::show::metadata::Metadata;
 use crate::size;
 use crate::store;
-use crate::tree::{Fate, Plan, Tree};
 use clap::Args;
 use std::path::{Path, PathBuf};
 

@@ -2,17 +2,17 @@
 
 use super::compress::{Target, warn_left_out, write_target};
 use crate::cli::Global;
-use crate::copying;
-use crate::encoding::{Encoding, Recipe};
-use crate::facts::{Examined, Facts};
 use crate::failure::{At, Failure, Outcome};
-use crate::format::FileFormat;
-use crate::input::{self, Data};
-use crate::metadata::Metadata;
-use crate::output::{self, Output, Writing};
-use crate::progress::open_shown;
-use crate::reading::{Plain, unpickled};
-use crate::source::{Opening, Source};
+use crate::inputs::format::FileFormat;
+use crate::inputs::input::{self, Data};
+use crate::inputs::reading::{Plain, unpickled};
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::copying;
+use crate::outputs::encoding::{Encoding, Recipe};
+use crate::outputs::output::{self, Output, Writing};
+use crate::process::progress::open_shown;
+use crate::show::facts::{Examined, Facts};
+use crate::show::metadata::Metadata;
 use crate::store::{self, Store};
 use blosc_oxide::{Container, ErrorKind, NpyHeader};
 use clap::Args;

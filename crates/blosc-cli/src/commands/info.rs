@@ -1,18 +1,19 @@
 //! `blosc info`
 
 use crate::cli::Global;
-use crate::facts::{Examined, Facts};
 use crate::failure::{At, Failure, Outcome};
-use crate::info_text;
-use crate::input;
-use crate::json::Json;
-use crate::output;
-use crate::reading::unpickled;
+use crate::inputs::input;
+use crate::inputs::reading::unpickled;
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::output;
+use crate::process::terminal;
+use crate::show::facts::{Examined, Facts};
+use crate::show::info_text;
+use crate::show::json;
 use crate::size;
-use crate::source::{Opening, Source};
 use crate::store::{self, Store};
-use crate::terminal;
 use clap::Args;
+use serde_json::Value;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -93,7 +94,7 @@ impl Info {
     fn describe_store(&self, path: &Path, place: &str, opening: &Opening, out: &mut impl Write) -> Outcome {
         let store = Store::open(path, opening)?;
         if self.json {
-            return Ok(writeln!(out, "{:#}", store.to_json(place, opening)?)?);
+            return Ok(writeln!(out, "{}", json::lines(&store.to_json(place, opening)?))?);
         }
         Ok(write!(out, "{}", store.summary(place, opening)?)?)
     }
@@ -145,19 +146,19 @@ impl Info {
         examined: &Examined,
         out: &mut impl Write,
     ) -> Outcome {
-        let mut members = vec![("file", Json::from(place))];
+        let mut members = vec![("file", Value::from(place))];
         members.extend(facts.to_json());
         members.push(("missing_data", extras.missing.into()));
-        members.push(("members", Json::Null));
+        members.push(("members", Value::Null));
         if let (Some(name), Some(content)) = (&self.vlmeta, extras.vlmeta) {
             let text = String::from_utf8_lossy(&content).into_owned();
-            members.push(("vlmeta", Json::Object(vec![("name", name.as_str().into()), ("text", text.into())])));
+            members.push(("vlmeta", json::object(vec![("name", name.as_str().into()), ("text", text.into())])));
         }
         if self.chunks {
             let list = (0..facts.nchunks).map(|index| examined.chunk(index).map(|chunk| chunk.to_json()));
-            members.push(("chunk_list", Json::List(list.collect::<blosc_oxide::Result<_>>().in_data(place)?)));
+            members.push(("chunk_list", Value::Array(list.collect::<blosc_oxide::Result<_>>().in_data(place)?)));
         }
-        Ok(writeln!(out, "{:#}", Json::Object(members))?)
+        Ok(writeln!(out, "{}", json::lines(&json::object(members)))?)
     }
 }
 

@@ -1,13 +1,12 @@
 //! `blosc meta`
 
-use crate::changing::{self, Alone};
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::format::{self};
-use crate::metadata::{BLP_NAME, Metadata};
-use crate::output;
-use crate::source::{Opening, Source};
-use crate::terminal::printable;
+use crate::inputs::format;
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::output;
+use crate::process::terminal::printable;
+use crate::show::metadata::{BLP_NAME, Metadata};
 use blosc_oxide::bloscpack::replace_metadata;
 use blosc_oxide::{FrameEdit, storage::FileStorage};
 use clap::{Args, Subcommand};

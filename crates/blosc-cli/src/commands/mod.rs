@@ -3,12 +3,11 @@
 pub(crate) mod append;
 pub(crate) mod cat;
 pub(crate) mod compact;
-pub(crate) mod completions;
 pub(crate) mod compress;
 pub(crate) mod convert;
 pub(crate) mod decompress;
+pub(crate) mod generate;
 pub(crate) mod info;
-pub(crate) mod man;
 pub(crate) mod meta;
 pub(crate) mod repair;
 pub(crate) mod tune;

@@ -1,15 +1,15 @@
 //! `blosc repair`
 
-use crate::changing::Alone;
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::format;
-use crate::output::{self, Output, Writing};
-use crate::progress::{Progress, Task};
+use crate::inputs::format;
+use crate::inputs::source::Opening;
+use crate::outputs::changing::Alone;
+use crate::outputs::output::{self, Output, Writing};
+use crate::process::progress::{Progress, Task};
+use crate::process::terminal::printable;
 use crate::size;
-use crate::source::Opening;
 use crate::store;
-use crate::terminal::printable;
 use blosc_oxide::bloscpack::{Recovery, recover};
 use blosc_oxide::{
     Container, Frame, FrameLayout, NdArray,

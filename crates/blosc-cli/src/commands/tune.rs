@@ -2,10 +2,10 @@
 
 use crate::cli::Global;
 use crate::failure::{At, Outcome};
-use crate::input;
-use crate::output::{self, Output, Writing};
+use crate::inputs::input;
+use crate::outputs::output::{self, Output, Writing};
+use crate::process::terminal;
 use crate::size;
-use crate::terminal;
 use crate::tune::{self, Sample, Trial, Verdict};
 use clap::Args;
 use std::io::{self, Write};

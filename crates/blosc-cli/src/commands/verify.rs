@@ -1,15 +1,15 @@
 //! `blosc verify`
 
 use crate::cli::Global;
-use crate::facts::{ambiguity, ambiguous_chunks};
 use crate::failure::{At, Failure, Outcome, tell};
-use crate::input;
-use crate::output;
-use crate::progress::open_shown;
+use crate::inputs::input;
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::output;
+use crate::process::progress::open_shown;
+use crate::process::terminal::printable;
+use crate::show::facts::{ambiguity, ambiguous_chunks};
 use crate::size;
-use crate::source::{Opening, Source};
 use crate::store;
-use crate::terminal::printable;
 use blosc_oxide::bloscpack::Offsets;
 use blosc_oxide::{Error, ErrorKind, Verification, bloscpack::Bloscpack, legacy::PackedSuperChunk, storage::ReadAt};
 use clap::Args;

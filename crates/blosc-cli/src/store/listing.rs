@@ -1,12 +1,13 @@
 //! What `blosc info` says about a store.
 
 use super::{Member, Store};
-use crate::facts::{Facts, ratio};
 use crate::failure::{At, Outcome};
-use crate::json::Json;
+use crate::inputs::source::Opening;
+use crate::process::terminal::printable;
+use crate::show::facts::{Facts, ratio};
+use crate::show::json;
 use crate::size;
-use crate::source::Opening;
-use crate::terminal::printable;
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// A member, and what there is to know about it.
@@ -53,20 +54,20 @@ impl Store {
     }
 
     /// For programs: the same keys as for other files, and the members.
-    pub(crate) fn to_json(&self, place: &str, opening: &Opening) -> Outcome<Json> {
+    pub(crate) fn to_json(&self, place: &str, opening: &Opening) -> Outcome<Value> {
         let listed = self.listed(opening)?;
         let sum = |of: fn(&Facts) -> u64| listed.iter().filter_map(|listed| listed.facts.as_ref()).map(of).sum::<u64>();
         let (nbytes, cbytes) = (sum(|facts| facts.nbytes), sum(|facts| facts.cbytes));
-        let mut members = vec![("file", Json::from(place))];
+        let mut members = vec![("file", Value::from(place))];
         members.extend(Facts::of_nothing().to_json().into_iter().map(|(key, _)| match key {
             "format" => (key, self.kind().name().into()),
             "nbytes" => (key, nbytes.into()),
             "cbytes" => (key, cbytes.into()),
-            _ => (key, Json::Null),
+            _ => (key, Value::Null),
         }));
-        members.push(("missing_data", Json::Null));
-        members.push(("members", Json::List(listed.iter().map(Listed::to_json).collect())));
-        Ok(Json::Object(members))
+        members.push(("missing_data", Value::Null));
+        members.push(("members", Value::Array(listed.iter().map(Listed::to_json).collect())));
+        Ok(json::object(members))
     }
 }
 
@@ -92,9 +93,9 @@ impl Listed<'_> {
         line
     }
 
-    fn to_json(&self) -> Json {
+    fn to_json(&self) -> Value {
         let facts = self.facts.as_ref();
-        Json::Object(vec![
+        json::object(vec![
             ("name", self.member.name().into()),
             ("key", self.member.key.as_str().into()),
             ("format", facts.map(|facts| facts.format.name()).into()),

@@ -10,9 +10,9 @@ mod zip;
 pub(crate) use unpack::{Unpacked, unpack};
 
 use crate::failure::{At, Failure, Outcome};
-use crate::format;
-use crate::input::{self, Bytes};
-use crate::source::{Opening, Source};
+use crate::inputs::format;
+use crate::inputs::input::{self, Bytes};
+use crate::inputs::source::{Opening, Source};
 use blosc_oxide::{
     Container, Error, ErrorKind, Frame, Limits, Location,
     storage::{FileStorage, MemoryStorage, ReadAt},

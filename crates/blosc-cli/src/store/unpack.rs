@@ -2,8 +2,8 @@
 
 use super::{EMBED_NAME, Kind, Member, Place, Store, names};
 use crate::failure::{At, Failure, Outcome};
-use crate::output::{Output, Writing};
-use crate::source::{Opening, Source};
+use crate::inputs::source::{Opening, Source};
+use crate::outputs::output::{Output, Writing};
 use std::fs::{self, File};
 use std::path::Path;
 

@@ -1,12 +1,12 @@
 //! A sample of the data: pieces from all over it.
 
 use crate::cli::Global;
-use crate::encoding::best_typesize;
 use crate::failure::{At, Failure, Outcome};
-use crate::format::FileFormat;
-use crate::input::{self, PlainFile};
-use crate::reading::Plain;
-use crate::source::Opening;
+use crate::inputs::format::FileFormat;
+use crate::inputs::input::{self, PlainFile};
+use crate::inputs::reading::Plain;
+use crate::inputs::source::Opening;
+use crate::outputs::encoding::best_typesize;
 use crate::store;
 use blosc_oxide::{Container, storage::ReadAt};
 use std::io::Read;

@@ -4,7 +4,7 @@ use crate::array::geometry::Geometry;
 use crate::chunk::Options;
 use crate::error::{Result, bail};
 use crate::frame::FrameOptions;
-use crate::numpy::ItemOrder;
+use crate::numpy::{DType, ItemOrder};
 
 /// What a new array holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,8 @@ impl ArrayOptions {
         self
     }
 
-    /// Sets the type of the items, as NumPy writes it; it is kept as it is. `|S` and the typesize if not given.
+    /// Sets the type of the items, as NumPy writes it; it is kept as it is. `|S` and the typesize if not given. An array cannot be
+    /// made with a type of NumPy that has another size than the typesize.
     #[must_use]
     pub fn with_dtype(mut self, dtype: impl Into<String>) -> Self {
         self.dtype = dtype.into();
@@ -204,12 +205,29 @@ impl ArrayOptions {
         self.frame.clone().with_chunks(chunks)
     }
 
+    /// Whether items have the size that their type says: NumPy cannot make an array of others. Types that are not NumPy's
+    /// say nothing.
+    fn check_dtype(&self) -> Result<()> {
+        let typesize = self.options.typesize;
+        match DType::parse(&self.dtype).map(|dtype| dtype.itemsize()) {
+            Ok(itemsize) if itemsize != typesize => {
+                bail!(
+                    InvalidArgument,
+                    "array: items of the type {} have {itemsize} bytes, the typesize is {typesize}",
+                    self.dtype
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How the array is cut up, and what its chunks are made with.
     pub(super) fn resolve(&self) -> Result<(Geometry, Options)> {
         let typesize = self.options.typesize as u64;
         if typesize == 0 {
             bail!(InvalidArgument, "array: items of 0 bytes");
         }
+        self.check_dtype()?;
         let chunks = self.chunks.clone().unwrap_or_else(|| halved(&self.shape, self.chunk_nbytes as u64 / typesize));
         let blocks = self.blocks.clone().unwrap_or_else(|| halved(&chunks, self.block_nbytes as u64 / typesize));
         let chunks = if self.chunks.is_none() { raised(&chunks, &blocks, &self.shape) } else { chunks };
@@ -241,6 +259,18 @@ fn raised(chunks: &[u64], blocks: &[u64], shape: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_dtype_of_another_size_than_the_items_is_refused() {
+        let options = |dtype: &str| ArrayOptions::new(&[10], Options::new(4)).with_dtype(dtype);
+        for dtype in ["<f8", "|u1", "|S5", "[('a', '<i4'), ('b', '<i4')]"] {
+            let error = options(dtype).geometry().unwrap_err();
+            assert_eq!(error.kind(), crate::error::ErrorKind::InvalidArgument, "{dtype}: {error}");
+        }
+        for dtype in ["<f4", ">i4", "|S4", "[('a', '<i2'), ('b', '<u2')]", "bfloat32", ""] {
+            assert!(options(dtype).geometry().is_ok(), "{dtype}");
+        }
+    }
 
     #[test]
     fn the_longest_axis_is_halved_until_it_fits() {

@@ -23,45 +23,29 @@
 //! * [`append`], [`replace_metadata`] and [`rewrite`] change files; [`recover`] is for those that a crash has left.
 //! * [`NpyHeader`], [`pack_npy`] and [`Bloscpack::copy_to_npy`] are for NumPy.
 
-mod append;
 mod batch;
-mod checksum;
-mod decode;
-mod edit;
-mod extend;
-mod header;
-mod index;
-mod journal;
+mod format;
 mod json;
-mod layout;
-mod metadata;
 mod npy;
-mod numpy;
-mod offsets;
 mod options;
-mod packer;
-mod ranges;
-mod reader;
-mod rewrite;
-mod stream;
-mod target;
-mod writer;
+mod read;
+mod write;
 
 pub use crate::numpy::{ItemOrder, NpyHeader};
-pub use append::{AppendOptions, append, append_or_rewrite, append_to_file};
-pub use checksum::Checksum;
-pub use edit::{Recovery, recover, replace_metadata};
-pub(crate) use header::is_bloscpack;
-pub use header::{FileHeader, Version};
-pub use metadata::{Metadata, MetadataOptions};
+pub use format::checksum::Checksum;
+pub(crate) use format::header::is_bloscpack;
+pub use format::header::{FileHeader, Version};
+pub use format::metadata::{Metadata, MetadataOptions};
+pub use format::offsets::Offsets;
 pub use npy::{pack_npy, pack_npy_to_stream, unpack_npy};
-pub use offsets::Offsets;
 pub use options::BloscpackOptions;
-pub use ranges::Verified;
-pub use reader::{Bloscpack, ReadOptions};
-pub use rewrite::rewrite;
-pub use stream::{Unpacked, unpack};
-pub use writer::{BloscpackWriter, Summary};
+pub use read::ranges::Verified;
+pub use read::reader::{Bloscpack, ReadOptions};
+pub use read::stream::{Unpacked, unpack};
+pub use write::append::{AppendOptions, append, append_or_rewrite, append_to_file};
+pub use write::edit::{Recovery, recover, replace_metadata};
+pub use write::rewrite::rewrite;
+pub use write::writer::{BloscpackWriter, Summary};
 
 use crate::error::Result;
 use crate::storage::{FileStorage, MemoryStorage, Storage};

@@ -1,11 +1,11 @@
 //! .npy files and Bloscpack files, each made from the other.
 
-use super::header::FileHeader;
-use super::metadata::Metadata;
+use super::format::header::FileHeader;
+use super::format::metadata::Metadata;
 use super::options::BloscpackOptions;
-use super::reader::{Bloscpack, ReadOptions};
-use super::stream::{Unpacked, unpack_after};
-use super::writer::{BloscpackWriter, Summary};
+use super::read::reader::{Bloscpack, ReadOptions};
+use super::read::stream::{Unpacked, unpack_after};
+use super::write::writer::{BloscpackWriter, Summary};
 use crate::error::{Result, bail, error};
 use crate::numpy::NpyHeader;
 use crate::storage::{ReadAt, Storage};

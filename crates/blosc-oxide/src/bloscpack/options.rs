@@ -1,8 +1,8 @@
 //! How a file is to be written.
 
-use super::checksum::Checksum;
-use super::header::{FileHeader, Sizes, Version};
-use super::metadata::{self, MetadataOptions};
+use super::format::checksum::Checksum;
+use super::format::header::{FileHeader, Sizes, Version};
+use super::format::metadata::{self, MetadataOptions};
 use crate::chunk::{Format, Options};
 use crate::error::{Result, bail};
 

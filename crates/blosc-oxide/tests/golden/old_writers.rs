@@ -6,6 +6,7 @@ use blosc_oxide::{
     legacy::PackedSuperChunk, storage::MemoryStorage,
 };
 use testkit::golden::{Entry, Golden};
+use testkit::serde_json::Value;
 use testkit::sha256_hex;
 
 /// What the sets hold; fewer checked files mean that this test has lost its eyes.
@@ -113,7 +114,7 @@ fn check(entry: &Entry) -> Verdict {
 }
 
 fn is_old_zstd(entry: &Entry, error: &Error) -> bool {
-    let text = |value: &testkit::serde_json::Value| value.as_str().map(str::to_owned);
+    let text = |value: &Value| value.as_str().map(str::to_owned);
     let codec = text(&entry.manifest["codec"]).or_else(|| text(&entry.how["cname"]));
     let writer = text(&entry.manifest["writer"]).or_else(|| text(&entry.how["writer"])).unwrap_or_default();
     codec.as_deref() == Some("zstd") && writer.contains("2.0.0a3") && is_precise(error)

@@ -217,3 +217,10 @@ fn a_step_longer_than_memory_takes_one_item() {
         assert_eq!(array.slice(&[first, AxisSelection::Index(1)]).unwrap(), data[27..30], "{step}");
     }
 }
+
+#[test]
+fn a_chunk_that_does_not_exist_has_no_spans() {
+    let geometry = ArrayOptions::new(&[10, 10], Options::new(4)).with_chunks(&[5, 5]).geometry().unwrap();
+    assert_eq!(geometry.chunk_spans(3).unwrap(), [5..10, 5..10]);
+    assert_eq!(geometry.chunk_spans(999).unwrap_err().kind(), ErrorKind::InvalidArgument);
+}

@@ -1,0 +1,7 @@
+//! What is read: files, members of stores and streams, and which format they have.
+
+pub(crate) mod behind;
+pub(crate) mod format;
+pub(crate) mod input;
+pub(crate) mod reading;
+pub(crate) mod source;
