@@ -48,9 +48,9 @@ impl Layout {
         Self { typesize, groups: len / typesize / 8 }
     }
 
-    /// Length of what is transposed.
+    /// Length of what is transposed. Without a group it is 0, however large an element is.
     fn whole(self) -> usize {
-        self.groups * self.group_len()
+        self.groups * 8 * self.typesize
     }
 
     fn group_len(self) -> usize {
