@@ -28,7 +28,9 @@ impl Writer<'static> {
 impl Writer<'_> {
     fn write(&self, data: &[u8]) -> Vec<u8> {
         let mut context = CCtx::create();
-        let mut set = |parameter| drop(context.set_parameter(parameter).expect("a parameter"));
+        let mut set = |parameter| {
+            context.set_parameter(parameter).expect("a parameter");
+        };
         set(CParameter::CompressionLevel(self.level));
         set(CParameter::ChecksumFlag(self.has_checksum));
         set(CParameter::ContentSizeFlag(self.has_content_size));
