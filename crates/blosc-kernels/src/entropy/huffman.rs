@@ -3,6 +3,7 @@
 use super::EntropyError;
 use super::bits::{BackwardBits, WINDOW};
 use super::weights::{Weights, cells};
+use crate::lz::copy;
 use crate::lz::hint::opaque;
 use crate::lz::matching::load;
 use crate::lz::vectors::{Job, Vectors};
@@ -10,6 +11,7 @@ use crate::lz::vectors::{Job, Vectors};
 /// The longest code.
 pub(super) const MAX_BITS: u32 = 12;
 const ENTRIES: usize = 1 << MAX_BITS;
+const PAIRS: usize = 1 << FAST_BITS;
 /// The bit streams that many bytes are in, each of which makes a quarter of them.
 const STREAMS: usize = 4;
 /// Three lengths of two bytes, before the streams.
@@ -43,16 +45,33 @@ impl Entry {
     }
 }
 
+/// What the next [`FAST_BITS`] bits stand for: the lengths of one or two codes together, above them how many there are, and above
+/// those the bytes.
+#[derive(Clone, Copy)]
+struct Pair(u32);
+
+impl Pair {
+    fn new(first: Entry, second: Option<Entry>) -> Self {
+        let (bits, bytes, count) = match second {
+            Some(second) => (first.bits() + second.bits(), [first.byte(), second.byte()], 2),
+            None => (first.bits(), [first.byte(), 0], 1),
+        };
+        Self(bits | count << 8 | u32::from(u16::from_le_bytes(bytes)) << 16)
+    }
+}
+
 /// A Huffman code, looked up with the next `bits` bits.
 #[derive(Clone)]
 pub(crate) struct Table {
     entries: [Entry; ENTRIES],
     bits: u32,
+    pairs: [Pair; PAIRS],
+    has_pairs: bool,
 }
 
 impl Table {
     pub(crate) const fn new() -> Self {
-        Self { entries: [Entry(0); ENTRIES], bits: 1 }
+        Self { entries: [Entry(0); ENTRIES], bits: 1, pairs: [Pair(0); PAIRS], has_pairs: false }
     }
 
     /// Makes the code whose weights are at the start of `src`; none may be above `max_weight`. Returns how long they are there.
@@ -60,6 +79,19 @@ impl Table {
         let (weights, len) = Weights::parse(src, max_weight)?;
         self.make(&weights);
         Ok(len)
+    }
+
+    /// Makes four streams be decoded two bytes at a time, where two codes are short enough together.
+    pub(crate) fn make_pairs(&mut self) {
+        if self.bits > FAST_BITS {
+            return;
+        }
+        for (index, pair) in self.pairs.iter_mut().enumerate() {
+            let first = self.entries[index];
+            let second = self.entries[(index << first.bits()) % PAIRS];
+            *pair = Pair::new(first, (first.bits() + second.bits() <= FAST_BITS).then_some(second));
+        }
+        self.has_pairs = true;
     }
 
     /// Makes the code in which those bytes have short codes that have large weights.
@@ -71,6 +103,7 @@ impl Table {
         for weight in 1..starts.len() {
             starts[weight] += starts[weight - 1];
         }
+        self.has_pairs = false;
         self.bits = weights.bits.max(FAST_BITS);
         // Each entry as often as makes the table as large as the fast ones are.
         let scale = self.bits - weights.bits;
@@ -162,12 +195,15 @@ impl Job for FourStreams<'_> {
     fn run<V: Vectors>(self, _: V) -> Self::Output {
         let Self { table, src, from, dst } = self;
         let (streams, quarter) = split(src, from, dst.len())?;
-        let done =
-            if table.bits <= FAST_BITS { turns(table, src, streams, quarter, dst) } else { Done::nothing(streams) };
+        let done = match table.bits {
+            ..=FAST_BITS if table.has_pairs => pair_turns(table, src, streams, quarter, dst),
+            ..=FAST_BITS => turns(table, src, streams, quarter, dst),
+            _ => Done { streams, bytes: [0; STREAMS] },
+        };
         let mut rest = dst;
-        for bits in done.streams {
+        for (bits, bytes) in done.streams.into_iter().zip(done.bytes) {
             let (part, behind) = rest.split_at_mut(quarter.min(rest.len()));
-            table.rest(bits, &mut part[done.bytes..])?;
+            table.rest(bits, &mut part[bytes..])?;
             rest = behind;
         }
         Ok(())
@@ -200,13 +236,7 @@ fn split(src: &[u8], from: usize, len: usize) -> Result<([BackwardBits<'_>; STRE
 struct Done<'a> {
     streams: [BackwardBits<'a>; STREAMS],
     /// How many bytes of each stream were decoded.
-    bytes: usize,
-}
-
-impl<'a> Done<'a> {
-    fn nothing(streams: [BackwardBits<'a>; STREAMS]) -> Self {
-        Self { streams, bytes: 0 }
-    }
+    bytes: [usize; STREAMS],
 }
 
 /// The next bits of a stream.
@@ -250,6 +280,9 @@ impl Window {
     }
 }
 
+/// The bits of a turn may begin in the byte before the stream, and the word that is loaded for them ends there.
+const MIN_START: usize = 8 * 9;
+
 /// Decodes while all streams have bits for [`TURN`] codes.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "bytes, and sums of lengths that are below 256")]
@@ -260,8 +293,6 @@ fn turns<'a>(
     quarter: usize,
     dst: &mut [u8],
 ) -> Done<'a> {
-    /// The bits of a turn may begin in the byte before the stream, and the word that is loaded for them ends there.
-    const MIN_START: usize = 8 * 9;
     // The last stream makes no more bytes than the others.
     let shortest = dst.len() - (STREAMS - 1) * quarter;
     let mut windows = [0, 1, 2, 3].map(|stream: usize| Window::new(&streams[stream]));
@@ -270,7 +301,7 @@ fn turns<'a>(
         let fewest = streams.iter().map(BackwardBits::left).min().unwrap_or(0);
         let turns = (fewest / TURN_BITS).min((shortest - done) / TURN);
         if turns == 0 || streams[0].start() < MIN_START {
-            return Done { streams, bytes: done };
+            return Done { streams, bytes: [done; STREAMS] };
         }
         for _ in 0..turns {
             for window in &mut windows {
@@ -295,6 +326,55 @@ fn turns<'a>(
                 window.count -= u32::from(used as u8);
             }
             done += TURN;
+        }
+        for (bits, window) in streams.iter_mut().zip(&windows) {
+            bits.skip(bits.end() - window.end());
+        }
+    }
+}
+
+/// [`turns`] with a table of pairs.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "bytes, and sums of lengths that are below 256")]
+fn pair_turns<'a>(
+    table: &Table,
+    src: &'a [u8],
+    mut streams: [BackwardBits<'a>; STREAMS],
+    quarter: usize,
+    dst: &mut [u8],
+) -> Done<'a> {
+    let starts = [0, quarter, 2 * quarter, 3 * quarter];
+    let ends = [quarter, 2 * quarter, 3 * quarter, dst.len()];
+    let mut windows = [0, 1, 2, 3].map(|stream: usize| Window::new(&streams[stream]));
+    let mut ats = starts;
+    loop {
+        let fewest = streams.iter().map(BackwardBits::left).min().unwrap_or(0);
+        let least = ends.iter().zip(ats).map(|(end, at)| end - at).min().unwrap_or(0);
+        let turns = (fewest / TURN_BITS).min(least / (2 * TURN));
+        if turns == 0 || streams[0].start() < MIN_START {
+            let bytes = [0, 1, 2, 3].map(|stream: usize| ats[stream] - starts[stream]);
+            return Done { streams, bytes };
+        }
+        for _ in 0..turns {
+            for window in &mut windows {
+                // SAFETY: as in `turns`; two codes together have no more than FAST_BITS either.
+                unsafe { window.refill(src) };
+            }
+            let mut used = [0; STREAMS];
+            for _ in 0..TURN {
+                for stream in 0..STREAMS {
+                    let window = &mut windows[stream];
+                    let pair = table.pairs[(window.bits >> (64 - FAST_BITS)) as usize].0;
+                    // SAFETY: each stream makes up to twice TURN bytes more, inside its part, and two are left for the last.
+                    unsafe { copy::chunk::<2>(&(pair >> 16).to_le_bytes(), 0, dst, ats[stream]) };
+                    window.bits <<= pair & 63;
+                    ats[stream] += (pair >> 8 & 3) as usize;
+                    used[stream] = u32::wrapping_add(used[stream], pair);
+                }
+            }
+            for (window, used) in windows.iter_mut().zip(used) {
+                window.count -= u32::from(used as u8);
+            }
         }
         for (bits, window) in streams.iter_mut().zip(&windows) {
             bits.skip(bits.end() - window.end());

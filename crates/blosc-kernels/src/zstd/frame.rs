@@ -3,6 +3,8 @@
 use super::ZstdError;
 
 const MAGIC: u32 = 0xFD2F_B528;
+/// The length of content that the C library has for a length that is not told.
+const UNKNOWN: u64 = u64::MAX;
 /// Of frames that have no data for a decoder; the lowest four bits are free.
 const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;
 /// The most bytes that a compressed block may have before and its literals after decoding.
@@ -81,7 +83,7 @@ impl Header {
         };
         Some(window.ok_or(ZstdError::BadHeader).map(|window| Self {
             len: 5 + len,
-            content,
+            content: content.filter(|&content| content != UNKNOWN),
             dict_id: u32::try_from(number(id)).unwrap_or(0),
             has_checksum: descriptor & HAS_CHECKSUM != 0,
             max_block: usize::try_from(window.min(MAX_BLOCK)).unwrap_or(0),

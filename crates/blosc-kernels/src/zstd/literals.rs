@@ -13,6 +13,9 @@ const MIN_FOUR_STREAMS: usize = 6;
 /// Fewer bytes than these are no block with literals that are coded.
 const MIN_CODED_BLOCK: usize = 5;
 const MIN_BLOCK: usize = 2;
+/// From how many literals on a table of pairs pays, if they have less than these bits each.
+const MIN_PAIRS: usize = 6000;
+const PAIR_BITS: usize = 6;
 
 /// The literals of a block as they are in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,8 +102,15 @@ impl Section {
 
     /// Makes the Huffman code, if there is one. Returns where the bits start.
     pub(super) fn read_code(&self, src: &[u8], table: &mut Table) -> Result<usize, ZstdError> {
-        let Kind::Coded { from, has_code, .. } = self.kind else { return Ok(0) };
-        Ok(if has_code { from + table.read(&src[from..self.end], MAX_WEIGHT)? } else { from })
+        let Kind::Coded { from, has_code, is_one_stream } = self.kind else { return Ok(0) };
+        if !has_code {
+            return Ok(from);
+        }
+        let bits = from + table.read(&src[from..self.end], MAX_WEIGHT)?;
+        if !is_one_stream && self.len >= MIN_PAIRS && 8 * (self.end - bits) < PAIR_BITS * self.len {
+            table.make_pairs();
+        }
+        Ok(bits)
     }
 
     /// Puts the literals into `dst`, which has their length. Their bits start at `bits`.
