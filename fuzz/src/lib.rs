@@ -23,6 +23,7 @@ mod lizard_oracle;
 mod python;
 pub mod seeds;
 pub mod stores;
+pub mod zstd;
 
 use blosc_oxide::{Decompressor, Error, FrameOptions, Limits, Options, Threads};
 

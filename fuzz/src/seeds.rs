@@ -14,7 +14,7 @@ use std::path::Path;
 /// Writes all of them, a directory for each target.
 pub fn write(root: &Path, golden: &Path) -> io::Result<()> {
     let mut seeds = vec![("msgpack", msgpack()), ("sparse_frame", sparse_frames(golden)?)];
-    seeds.extend([("codec", streams()), ("legacy", packed()), ("array", arrays())]);
+    seeds.extend([("codec", streams()), ("legacy", packed()), ("array", arrays()), ("zstd", frames())]);
     seeds.extend([("frame_edit", noise(40)), ("array_edit", noise(41)), ("roundtrip", noise(42))]);
     seeds.extend([("filter", noise(43)), ("isa", noise(44))]);
     for (target, inputs) in seeds {
@@ -157,4 +157,40 @@ fn list(at: usize, names: &[&str], content: &[u8]) -> Vec<u8> {
         list.extend_from_slice(content);
     }
     list
+}
+
+/// Frames of Zstandard behind their dictionary, of several levels and forms.
+fn frames() -> Vec<Vec<u8>> {
+    let text: Vec<u8> = (0..3000_usize).flat_map(|at| (at * at / 900 % 97 + at / 500).to_string().into_bytes()).collect();
+    let numbers: Vec<u8> = (0..3000_u32).flat_map(|at| (at * at / 7).to_le_bytes()).collect();
+    let noise = noise(45).concat();
+    let samples = vec![100; text.len() / 100];
+    let mut trained = vec![0; 600];
+    let len = zstd_safe::train_from_buffer(&mut trained[..], &text[..100 * samples.len()], &samples).expect("there are enough samples");
+    trained.truncate(len);
+    let mut inputs = Vec::new();
+    for (data, level) in [(&text, 1), (&numbers, 1), (&text, 19), (&numbers, 7), (&noise, 3), (&text, -20)] {
+        inputs.push([&[0][..], &frame(data, level, &[], false)].concat());
+    }
+    inputs.push([&[0][..], &frame(&text, 3, &[], true)].concat());
+    let dict = &numbers[500..600];
+    inputs.push([&[100][..], dict, &frame(&numbers[..2000], 3, dict, false)].concat());
+    // As much of a dictionary as there is of the stream.
+    let mut stream = frame(&text[..1000], 3, &trained, false);
+    while stream.len() < trained.len() {
+        stream.extend([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0].iter().take(trained.len() - stream.len()));
+    }
+    inputs.push([&[255][..], &trained, &stream].concat());
+    inputs
+}
+
+fn frame(data: &[u8], level: i32, dict: &[u8], has_checksum: bool) -> Vec<u8> {
+    let mut context = zstd_safe::CCtx::create();
+    context.set_parameter(zstd_safe::CParameter::CompressionLevel(level)).expect("a level");
+    context.set_parameter(zstd_safe::CParameter::ChecksumFlag(has_checksum)).expect("a flag");
+    context.load_dictionary(dict).expect("a dictionary");
+    let mut stream = vec![0; zstd_safe::compress_bound(data.len())];
+    let len = context.compress2(&mut stream[..], data).expect("room for the stream");
+    stream.truncate(len);
+    stream
 }

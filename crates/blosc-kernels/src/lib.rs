@@ -1,4 +1,4 @@
-//! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, Lizard, and deflate.
+//! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, Lizard, Zstandard, and deflate.
 //!
 //! A leaf crate without dependencies and without `std`. All unsafe code of the project lives here; every public
 //! function is safe and relies only on what it checks itself.
@@ -13,6 +13,7 @@ pub mod bytedelta;
 pub mod copy;
 pub mod deflate;
 pub mod delta;
+mod entropy;
 pub mod inflate;
 pub mod isa;
 pub mod lizard;
@@ -22,3 +23,4 @@ mod running;
 pub mod runs;
 pub mod shuffle;
 mod simd;
+pub mod zstd;

@@ -3,6 +3,7 @@
 use super::fields::Fields;
 use super::substream::SubStream;
 use super::{Decoder, LizardError};
+use crate::lz::vectors::Vectors;
 
 /// First byte of a block whose data are stored as they are.
 const RAW: u8 = 0x80;
@@ -64,7 +65,7 @@ impl<'a> Block<'a> {
 impl<'a> SubStreams<'a> {
     /// Decodes the parts that are Huffman coded, into the scratch memory of `decoder`.
     #[inline(always)]
-    pub(super) fn decode<'b>(self, decoder: &'b mut Decoder) -> Result<Parts<'b>, LizardError>
+    pub(super) fn decode<'b, V: Vectors>(self, vectors: V, decoder: &'b mut Decoder) -> Result<Parts<'b>, LizardError>
     where
         'a: 'b,
     {
@@ -80,7 +81,7 @@ impl<'a> SubStreams<'a> {
         }
         let mut scratch = &mut scratch[..];
         let [offsets16, offsets24, tokens, literals] = all;
-        let mut decode = |part: SubStream<'b>| part.decode(table, &mut scratch);
+        let mut decode = |part: SubStream<'b>| part.decode(vectors, table, &mut scratch);
         Ok(Parts {
             offsets16: decode(offsets16)?,
             offsets24: decode(offsets24)?,

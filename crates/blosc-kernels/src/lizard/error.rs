@@ -1,5 +1,6 @@
 //! Why a stream could not be decoded.
 
+use crate::entropy::EntropyError;
 use core::fmt;
 
 /// Why a Lizard stream could not be decoded.
@@ -76,3 +77,14 @@ impl fmt::Display for LizardError {
 }
 
 impl core::error::Error for LizardError {}
+
+impl From<EntropyError> for LizardError {
+    fn from(error: EntropyError) -> Self {
+        match error {
+            EntropyError::Ended { input } => Self::InputEnded { input },
+            EntropyError::BadCounts | EntropyError::BadWeights => Self::BadWeights,
+            EntropyError::BadBits => Self::BadBits,
+            EntropyError::BadLength { decoded, coded } => Self::BadLength { decoded, coded },
+        }
+    }
+}

@@ -3,15 +3,11 @@
 //! A stream is a byte that names the compression level, followed by inner blocks of up to 128 KiB of data each. The tens
 //! digit of the level tells which of two kinds of codewords the blocks have: those of LZ4 (`lz4`) or LIZv1 (`lizv1`).
 //! A block keeps tokens, literals and offsets apart, each in a sub-stream of its own that may be Huffman coded
-//! (`block`, `substream`); the Huffman code is that of the literals of Zstandard (`huffman`), with code lengths that
-//! may be FSE coded (`fse`).
+//! (`block`, `substream`); the Huffman code is that of the literals of Zstandard (`crate::entropy`).
 
-mod bits;
 mod block;
 mod error;
 mod fields;
-mod fse;
-mod huffman;
 mod lizv1;
 mod lz4;
 mod output;
@@ -21,18 +17,18 @@ use core::fmt;
 
 use alloc::vec::Vec;
 
+use crate::entropy::huffman::Table;
 use crate::lz::vectors::{Job, Vectors, dispatch};
 use block::Block;
 pub use error::LizardError;
 use fields::Fields;
-use huffman::Table;
 use output::Output;
 
 /// The tables and the scratch memory of a decoder, which are used again.
 ///
 /// The scratch memory holds the Huffman-coded sub-streams of a block once they are decoded: up to four times 128 KiB,
 /// allocated when a block needs it.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Decoder {
     table: Table,
     scratch: Vec<u8>,
@@ -55,6 +51,12 @@ impl Decoder {
     /// decoders do not agree on, such as offsets below 8.
     pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize, LizardError> {
         dispatch(Stream { decoder: self, src, dst })
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -100,7 +102,7 @@ impl Job for Stream<'_> {
                 Block::Raw(bytes) => output.literals(vectors, &mut Fields::new(bytes), bytes.len())?,
                 Block::Coded(parts) => {
                     let before = output.written();
-                    let parts = parts.decode(self.decoder)?;
+                    let parts = parts.decode(vectors, self.decoder)?;
                     match codewords {
                         Codewords::Lz4 => lz4::decode(vectors, parts, &mut output)?,
                         Codewords::LizV1 => lizv1::decode(vectors, parts, &mut output)?,

@@ -2,10 +2,15 @@
 
 use super::LizardError;
 use super::fields::Fields;
-use super::huffman::Table;
+use crate::entropy::huffman::Table;
+use crate::lz::vectors::Vectors;
 
 /// The most bytes that a Huffman-coded part may stand for: the data of a block.
 const MAX_LEN: usize = 1 << 17;
+/// The largest weight that may be written.
+const MAX_WEIGHT: u8 = 11;
+/// Weights that are FSE coded in fewer bytes than these are refused by the reference decoder.
+const MIN_CODED_WEIGHTS: u8 = 4;
 
 /// One part of a block as it is in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,16 +64,31 @@ impl<'a> SubStream<'a> {
     /// The bytes, which are put at the start of `scratch` if they are not in the stream; `scratch` is then what is behind
     /// them.
     #[inline(always)]
-    pub(super) fn decode(self, table: &mut Table, scratch: &mut &'a mut [u8]) -> Result<&'a [u8], LizardError> {
+    pub(super) fn decode<V: Vectors>(
+        self,
+        vectors: V,
+        table: &mut Table,
+        scratch: &mut &'a mut [u8],
+    ) -> Result<&'a [u8], LizardError> {
         let (own, rest) = core::mem::take(scratch).split_at_mut(self.scratch_len());
         *scratch = rest;
         match self {
             Self::Plain(bytes) => return Ok(bytes),
             Self::Run(byte, _) => own.fill(byte),
-            Self::Coded(bytes, _) => table.decompress(bytes, own)?,
+            Self::Coded(bytes, _) => decode_coded(vectors, table, bytes, own)?,
         }
         Ok(own)
     }
+}
+
+/// Decodes a table of weights, and the four streams behind it.
+#[inline(always)]
+fn decode_coded<V: Vectors>(vectors: V, table: &mut Table, src: &[u8], dst: &mut [u8]) -> Result<(), LizardError> {
+    if let Some(&len @ ..MIN_CODED_WEIGHTS) = src.first() {
+        return Err(LizardError::InputEnded { input: usize::from(len) });
+    }
+    let from = table.read(src, MAX_WEIGHT)?;
+    Ok(table.four_streams(vectors, src, from, dst)?)
 }
 
 #[cfg(test)]

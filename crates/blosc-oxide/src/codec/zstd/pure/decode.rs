@@ -1,14 +1,14 @@
-//! From a frame to bytes.
+//! From a frame to bytes: our own decoder.
 
 use crate::error::{Result, error};
-use structured_zstd::decoding::{DictionaryHandle, FrameDecoder};
+use blosc_kernels::zstd;
 
 /// A decompressor.
-pub(in crate::codec) struct Decoder(FrameDecoder);
+pub(in crate::codec) struct Decoder(Box<zstd::Decoder>);
 
 impl Decoder {
     pub(in crate::codec) fn new() -> Self {
-        Self(FrameDecoder::new())
+        Self(Box::default())
     }
 
     pub(in crate::codec) fn decompress(
@@ -17,19 +17,16 @@ impl Decoder {
         dict: Option<&DecodeDict>,
         dst: &mut [u8],
     ) -> Result<usize> {
-        match dict {
-            None => self.0.decode_all(src, dst),
-            Some(dict) => self.0.decode_all_with_dict_handle(src, dst, &dict.0),
-        }
-        .map_err(|cause| error!(Corrupt, "zstd: {cause}"))
+        let dict = dict.map(|dict| &dict.0);
+        self.0.decompress(src, dict, dst).map_err(|cause| error!(Corrupt, "zstd: {cause}"))
     }
 }
 
 /// A dictionary made ready for decompression.
-pub(in crate::codec) struct DecodeDict(DictionaryHandle);
+pub(in crate::codec) struct DecodeDict(zstd::Dictionary);
 
 impl DecodeDict {
     pub(in crate::codec) fn new(bytes: &[u8]) -> Option<Self> {
-        DictionaryHandle::from_serialized_or_raw_content(bytes).ok().map(Self)
+        zstd::Dictionary::new(bytes).ok().map(Self)
     }
 }
