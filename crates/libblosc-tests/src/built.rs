@@ -11,7 +11,9 @@ use std::sync::OnceLock;
 /// If it cannot be built or loaded.
 pub fn ours() -> &'static Blosc {
     static OURS: OnceLock<Blosc> = OnceLock::new();
-    OURS.get_or_init(|| Blosc::load(&std::env::var_os("LIBBLOSC").map_or_else(build, PathBuf::from)))
+    OURS.get_or_init(|| {
+        Blosc::load(&std::env::var_os("LIBBLOSC").map_or_else(|| build("libblosc", "libblosc.so"), PathBuf::from))
+    })
 }
 
 /// C-Blosc, which the variable `BLOSC1_LIBRARY` names.
@@ -26,17 +28,22 @@ pub fn theirs() -> &'static Blosc {
     })
 }
 
-/// Builds the library into the directory that this program is in.
-fn build() -> PathBuf {
+/// Builds the library of a package into the directory that this program is in; the path of the
+/// file.
+///
+/// # Panics
+/// If it cannot be built.
+#[must_use]
+pub fn build(package: &str, file: &str) -> PathBuf {
     let program = std::env::current_exe().expect("a program");
     let directory = program.ancestors().nth(2).expect("target/PROFILE/deps/PROGRAM").to_owned();
     let mut command = Command::new(env!("CARGO"));
-    command.args(["build", "--quiet", "--package", "libblosc"]).arg("--target-dir");
+    command.args(["build", "--quiet", "--package", package]).arg("--target-dir");
     command.arg(directory.parent().expect("target/PROFILE"));
     if directory.ends_with("release") {
         command.arg("--release");
     }
     let status = command.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo");
     assert!(status.success(), "{command:?}: {status}");
-    directory.join("libblosc.so")
+    directory.join(file)
 }

@@ -4,8 +4,10 @@ mod built;
 mod child;
 mod data;
 mod functions;
+mod program;
 
-pub use built::{ours, theirs};
+pub use built::{build, ours, theirs};
 pub use child::in_a_child;
 pub use data::data_sets;
 pub use functions::{Blosc, CODECS, Description, Sizes};
+pub use program::Program;

@@ -3,10 +3,10 @@
 use crate::code::{self, BAD_PARAMETER, DOES_NOT_FIT, FAILED, NO_CODEC};
 use crate::codecs;
 use crate::environment;
-use crate::idle::Idle;
 use blosc_oxide::{
     Codec, Compressor, ErrorKind, Filter, Format, Options, Pipeline, Result, SplitMode, Threads, limits::MAX_BLOCKSIZE,
 };
+use c_boundary::Idle;
 
 /// A typesize that a header has no room for counts as 1.
 const MAX_TYPESIZE: usize = 255;

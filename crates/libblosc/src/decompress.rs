@@ -3,8 +3,8 @@
 use crate::code::{self, FAILED};
 use crate::compress::threads;
 use crate::header::Header;
-use crate::idle::Idle;
 use blosc_oxide::{Chunk, Decompressor};
+use c_boundary::Idle;
 
 /// A decompressor, and how many threads it was last set up for.
 struct Reader {

@@ -1,13 +1,15 @@
-//! The environment variables, which win over arguments and settings. They are read at each call, in the order of C-Blosc.
+//! The environment variables, which win over arguments and settings. They are read at each call, in
+//! the order of C-Blosc.
 
 use crate::code::FAILED;
 use crate::codecs;
-use crate::settings::{self, BLOCKSIZE, COMPRESSOR, SPLIT_MODE, THREADS};
+use crate::settings::{BLOCKSIZE, COMPRESSOR, SPLIT_MODE, THREADS};
+use c_boundary::split;
+use c_boundary::variables::{number, positive, text as variable};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
 
 /// What variables change about one call. All others change settings, and stay in force.
 pub(crate) struct Arguments {
@@ -39,7 +41,8 @@ pub(crate) fn before_compressing(mut arguments: Arguments) -> Result<Arguments, 
     Ok(arguments)
 }
 
-/// Reads what concerns decompression. Whether `BLOSC_NOLOCK` is set makes no difference: no call waits for another.
+/// Reads what concerns decompression. Whether `BLOSC_NOLOCK` is set makes no difference: no call
+/// waits for another.
 pub(crate) fn before_decompressing() {
     if let Some(threads) = positive("BLOSC_NTHREADS") {
         THREADS.set(threads);
@@ -66,33 +69,7 @@ fn read_compressor() -> Result<(), i32> {
 
 fn read_split_mode() -> Result<(), i32> {
     let Some(name) = variable("BLOSC_SPLITMODE") else { return Ok(()) };
-    let mode = settings::split_mode_by_name(&name).ok_or(FAILED)?;
+    let mode = split::by_name(&name).ok_or(FAILED)?;
     SPLIT_MODE.set(mode);
     Ok(())
-}
-
-fn variable(name: &str) -> Option<Vec<u8>> {
-    std::env::var_os(name).map(OsStringExt::into_vec)
-}
-
-fn positive(name: &str) -> Option<i32> {
-    number(name).filter(|&number| number > 0)
-}
-
-fn number(name: &str) -> Option<i32> {
-    variable(name).map(|text| leading_number(&text))
-}
-
-/// The number that a text begins with, as `strtol` finds it: 0 if there is none.
-fn leading_number(text: &[u8]) -> i32 {
-    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0B';
-    let text = &text[text.iter().take_while(|byte| is_space(byte)).count()..];
-    let (is_negative, digits) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
-    let digits = digits.iter().take_while(|digit| digit.is_ascii_digit());
-    let number = digits.fold(0_i32, |number, digit| number.saturating_mul(10).saturating_add((digit - b'0').into()));
-    if is_negative { -number } else { number }
 }

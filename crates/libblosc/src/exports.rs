@@ -6,10 +6,10 @@
 use crate::code::{BAD_VERSION, DOES_NOT_FIT, FAILED};
 use crate::compress::{self, Wishes};
 use crate::environment::{self, Arguments};
-use crate::guard::guarded;
 use crate::header::{self, Lengths};
 use crate::settings::{BLOCKSIZE, COMPRESSOR, IS_INITIALISED, SPLIT_MODE, THREADS, split_mode};
-use crate::{codecs, decompress, memory};
+use crate::{codecs, decompress};
+use c_boundary::{guarded, memory};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::Relaxed;
@@ -151,7 +151,7 @@ unsafe extern "C" fn blosc_decompress_ctx(
 /// `src` is NULL or a chunk, `dest` is NULL or has `destsize` bytes to write.
 unsafe fn decompress_memory(src: *const c_void, dest: *mut c_void, destsize: usize, threads: c_int) -> c_int {
     // SAFETY: a chunk has a header.
-    let Some(header) = (unsafe { memory::header(src) }) else { return FAILED };
+    let Some(header) = (unsafe { header::read(src) }) else { return FAILED };
     let Lengths { nbytes, cbytes } = match header.check() {
         Ok(lengths) => lengths,
         Err(BAD_VERSION) if !header.is_known() => return FAILED,
@@ -183,7 +183,7 @@ unsafe extern "C" fn blosc_getitem(src: *const c_void, start: c_int, nitems: c_i
 /// `src` is NULL or a chunk, `dest` is NULL or has room for `nitems` of its items.
 unsafe fn items_from_memory(src: *const c_void, start: c_int, nitems: c_int, dest: *mut c_void) -> c_int {
     // SAFETY: a chunk has a header.
-    let Some(header) = (unsafe { memory::header(src) }) else { return FAILED };
+    let Some(header) = (unsafe { header::read(src) }) else { return FAILED };
     let Lengths { nbytes, cbytes } = match header.check() {
         Ok(lengths) => lengths,
         Err(code) => return code,
@@ -292,7 +292,7 @@ unsafe extern "C" fn blosc_cbuffer_sizes(
 ) {
     guarded((), || {
         // SAFETY: the contract of this function.
-        let sizes = unsafe { memory::header(cbuffer) }.map(|header| header.sizes()).unwrap_or_default();
+        let sizes = unsafe { header::read(cbuffer) }.map(|header| header.sizes()).unwrap_or_default();
         // SAFETY: the contract of this function.
         unsafe { memory::store(nbytes, sizes.nbytes) };
         // SAFETY: the contract of this function.
@@ -309,7 +309,7 @@ unsafe extern "C" fn blosc_cbuffer_validate(cbuffer: *const c_void, cbytes: usiz
             return FAILED;
         }
         // SAFETY: as many bytes as a header has are there.
-        let Some(header) = (unsafe { memory::header(cbuffer) }) else { return FAILED };
+        let Some(header) = (unsafe { header::read(cbuffer) }) else { return FAILED };
         let (is_valid, found) = header.validate(cbytes);
         // SAFETY: the contract of this function.
         unsafe { memory::store(nbytes, found) };
@@ -321,7 +321,7 @@ unsafe extern "C" fn blosc_cbuffer_validate(cbuffer: *const c_void, cbytes: usiz
 unsafe extern "C" fn blosc_cbuffer_metainfo(cbuffer: *const c_void, typesize: *mut usize, flags: *mut c_int) {
     guarded((), || {
         // SAFETY: the contract of this function.
-        let found = unsafe { memory::header(cbuffer) }.map(|header| header.type_and_flags()).unwrap_or_default();
+        let found = unsafe { header::read(cbuffer) }.map(|header| header.type_and_flags()).unwrap_or_default();
         // SAFETY: the contract of this function.
         unsafe { memory::store(typesize, found.0) };
         // SAFETY: the contract of this function.
@@ -333,7 +333,7 @@ unsafe extern "C" fn blosc_cbuffer_metainfo(cbuffer: *const c_void, typesize: *m
 unsafe extern "C" fn blosc_cbuffer_versions(cbuffer: *const c_void, version: *mut c_int, versionlz: *mut c_int) {
     guarded((), || {
         // SAFETY: the contract of this function.
-        let found = unsafe { memory::header(cbuffer) }.map(|header| (header.version, header.codec_version));
+        let found = unsafe { header::read(cbuffer) }.map(|header| (header.version, header.codec_version));
         let (of_chunk, of_codec) = found.unwrap_or_default();
         // SAFETY: the contract of this function.
         unsafe { memory::store(version, of_chunk.into()) };
@@ -346,7 +346,7 @@ unsafe extern "C" fn blosc_cbuffer_versions(cbuffer: *const c_void, version: *mu
 unsafe extern "C" fn blosc_cbuffer_complib(cbuffer: *const c_void) -> *const c_char {
     guarded(null(), || {
         // SAFETY: the contract of this function.
-        let format = unsafe { memory::header(cbuffer) }.map(|header| header.format());
+        let format = unsafe { header::read(cbuffer) }.map(|header| header.format());
         format.and_then(codecs::by_format).map_or(null(), |entry| entry.library.as_ptr())
     })
 }

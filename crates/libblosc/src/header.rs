@@ -1,7 +1,10 @@
-//! The 16 bytes that a chunk starts with, as C's functions tell them: without a check of what does not concern the question.
+//! The 16 bytes that a chunk starts with, as C's functions tell them: without a check of what does
+//! not concern the question.
 
 use crate::code::{BAD_VERSION, FAILED, NO_CODEC};
 use crate::codecs;
+use c_boundary::memory;
+use std::ffi::c_void;
 
 /// The length of a header.
 pub(crate) const LEN: usize = 16;
@@ -38,8 +41,17 @@ pub(crate) struct Sizes {
     pub(crate) blocksize: usize,
 }
 
+/// The header that a chunk starts with.
+///
+/// # Safety
+/// `chunk` is NULL, or 16 bytes from there can be read.
+pub(crate) unsafe fn read(chunk: *const c_void) -> Option<Header> {
+    // SAFETY: the caller promises it.
+    unsafe { memory::start::<LEN>(chunk) }.map(|bytes| Header::new(&bytes))
+}
+
 impl Header {
-    pub(crate) fn new(bytes: &[u8; LEN]) -> Self {
+    fn new(bytes: &[u8; LEN]) -> Self {
         let [version, codec_version, flags, typesize, n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3] = *bytes;
         Self {
             version,
@@ -81,8 +93,9 @@ impl Header {
         (sizes.cbytes == cbytes && sizes.nbytes <= MAX_NBYTES, sizes.nbytes)
     }
 
-    /// The lengths of the data and of the chunk, if the chunk can be decoded as far as the header tells; else the code that C
-    /// has for the reason. An empty chunk has nothing that could be wrong.
+    /// The lengths of the data and of the chunk, if the chunk can be decoded as far as the header
+    /// tells; else the code that C has for the reason. An empty chunk has nothing that could be
+    /// wrong.
     pub(crate) fn check(&self) -> Result<Lengths, i32> {
         if !self.is_known() {
             return Err(BAD_VERSION);
@@ -126,7 +139,8 @@ pub(crate) struct Lengths {
     pub(crate) cbytes: usize,
 }
 
-/// No writer makes a longer chunk. Memory that is longer than that is not the chunk's, whatever a damaged header says.
+/// No writer makes a longer chunk. Memory that is longer than that is not the chunk's, whatever a
+/// damaged header says.
 fn longest_chunk(nbytes: usize, blocksize: usize) -> usize {
     let nblocks = nbytes.div_ceil(blocksize);
     let of_streams = nblocks.saturating_mul(4 + MAX_STREAMS * WORST_STREAM);

@@ -80,6 +80,18 @@ impl Compressor {
         nbytes.saturating_add(self.header_len())
     }
 
+    /// The size of the blocks that a chunk of `nbytes` has.
+    ///
+    /// ```
+    /// use blosc_oxide::{Compressor, Options};
+    /// assert_eq!(Compressor::new(Options::new(4).with_blocksize(1001))?.blocksize_for(5000), 1000);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    #[must_use]
+    pub fn blocksize_for(&self, nbytes: usize) -> usize {
+        self.layout(nbytes).blocksize
+    }
+
     /// The chunk of `data`.
     ///
     /// # Errors

@@ -7,24 +7,28 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 /// As many calls at a time find what an earlier one has left.
 const PLACES: usize = 64;
 
-/// Places for things that nobody is using. Nobody ever waits for a place: one whose lock is taken, by another thread or by one
-/// that a fork has not taken along, is passed over. So a forked process goes on at once.
-pub(crate) struct Idle<T> {
+/// Places for things that nobody is using. Nobody ever waits for a place: one whose lock is taken,
+/// by another thread or by one that a fork has not taken along, is passed over. So a forked process
+/// goes on at once.
+pub struct Idle<T> {
     places: [Mutex<Option<Box<T>>>; PLACES],
 }
 
 impl<T> Idle<T> {
-    pub(crate) const fn new() -> Self {
+    /// All places are free.
+    #[must_use]
+    pub const fn new() -> Self {
         Self { places: [const { Mutex::new(None) }; PLACES] }
     }
 
     /// Something that was left here, if possible by the same thread.
-    pub(crate) fn take(&self) -> Option<Box<T>> {
+    #[must_use]
+    pub fn take(&self) -> Option<Box<T>> {
         self.in_turn().find_map(|place| try_lock(place)?.take())
     }
 
     /// Leaves something; drops it if there is no free place.
-    pub(crate) fn leave(&self, thing: Box<T>) {
+    pub fn leave(&self, thing: Box<T>) {
         let free = self.in_turn().find_map(|place| try_lock(place).filter(|place| place.is_none()));
         if let Some(mut place) = free {
             *place = Some(thing);
@@ -32,7 +36,7 @@ impl<T> Idle<T> {
     }
 
     /// Drops all that is here.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.places.iter().for_each(|place| drop(try_lock(place).and_then(|mut place| place.take())));
     }
 
@@ -40,6 +44,12 @@ impl<T> Idle<T> {
     fn in_turn(&self) -> impl Iterator<Item = &Mutex<Option<Box<T>>>> {
         let (before, after) = self.places.split_at(own_place());
         after.iter().chain(before)
+    }
+}
+
+impl<T> Default for Idle<T> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -1,0 +1,187 @@
+//! The chunks of a super-chunk in memory: pointers in `data`, each to memory from `malloc` of the
+//! length that the chunk says.
+
+use crate::code::{INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC, Outcome};
+use crate::decompress;
+use crate::structs::Schunk;
+use blosc_oxide::Header;
+use c_boundary::memory;
+use std::ptr::null_mut;
+use std::slice;
+
+/// By so many bytes `data` grows, or to twice its length.
+const GROWTH: usize = 4096;
+/// The flag of `flags2` that says that chunks keep blocks of any lengths apart.
+const VL_BLOCKS: u8 = 1;
+
+impl Schunk {
+    /// The number of chunks.
+    pub(crate) fn count(&self) -> usize {
+        let most = if self.data.is_null() { 0 } else { self.data_len / size_of::<*mut u8>() };
+        Self::size(self.nchunks).min(most)
+    }
+
+    /// Pointers to all chunks.
+    fn pointers(&self) -> &[*mut u8] {
+        if self.data.is_null() {
+            return &[];
+        }
+        // SAFETY: there is room for as many as `data_len` says, and the first `count` of them are
+        // set.
+        unsafe { slice::from_raw_parts(self.data, self.count()) }
+    }
+
+    fn pointers_mut(&mut self) -> &mut [*mut u8] {
+        let count = self.count();
+        if self.data.is_null() {
+            return &mut [];
+        }
+        // SAFETY: there is room for as many as `data_len` says, and the first `count` of them are
+        // set.
+        unsafe { slice::from_raw_parts_mut(self.data, count) }
+    }
+
+    /// The place of a chunk among all.
+    pub(crate) fn index(&self, nchunk: i64) -> Outcome<usize> {
+        usize::try_from(nchunk).ok().filter(|&index| index < self.count()).ok_or(INVALID_PARAM)
+    }
+
+    /// The bytes of a chunk. They stay where they are until it is changed.
+    pub(crate) fn chunk(&self, index: usize) -> Outcome<&'static [u8]> {
+        let pointer = *self.pointers().get(index).ok_or(INVALID_PARAM)?;
+        // SAFETY: chunks have been checked before they were put here, and are as long as they say.
+        let len = unsafe { crate::exports::global::chunk_len(pointer.cast()) }?;
+        // SAFETY: as above; whoever uses the result does not change the chunk meanwhile.
+        unsafe { memory::input(pointer.cast(), len) }.ok_or(INVALID_PARAM)
+    }
+
+    /// The pointer that C programs get.
+    pub(crate) fn pointer(&self, index: usize) -> *mut u8 {
+        self.pointers().get(index).copied().unwrap_or(null_mut())
+    }
+
+    /// What the header of a chunk says.
+    pub(crate) fn header(&self, index: usize) -> Outcome<Header> {
+        decompress::header(self.chunk(index)?)
+    }
+
+    /// Puts a chunk in front of that at `index`, or behind the last; it belongs to the super-chunk
+    /// then.
+    pub(crate) fn put(&mut self, index: usize, chunk: *mut u8) -> Outcome<()> {
+        let count = self.count();
+        self.make_room(count + 1)?;
+        self.nchunks = i64::try_from(count + 1).map_err(|_| INVALID_PARAM)?;
+        let pointers = self.pointers_mut();
+        pointers.copy_within(index..count, index + 1);
+        pointers[index] = chunk;
+        Ok(())
+    }
+
+    /// Puts a chunk in the place of another, which is freed.
+    pub(crate) fn replace(&mut self, index: usize, chunk: *mut u8) {
+        let old = std::mem::replace(&mut self.pointers_mut()[index], chunk);
+        // SAFETY: it belonged to the super-chunk, and is not used any more.
+        unsafe { memory::free(old) };
+    }
+
+    /// Takes a chunk away.
+    pub(crate) fn remove(&mut self, index: usize) {
+        self.replace(index, null_mut());
+        self.pointers_mut().copy_within(index + 1.., index);
+        self.nchunks -= 1;
+    }
+
+    /// Puts the chunks into another order, which has each once.
+    pub(crate) fn order(&mut self, order: &[usize]) {
+        let old = self.pointers().to_vec();
+        for (place, &index) in self.pointers_mut().iter_mut().zip(order) {
+            *place = old[index];
+        }
+    }
+
+    /// Room for `count` pointers.
+    fn make_room(&mut self, count: usize) -> Outcome<()> {
+        let needed = count.checked_mul(size_of::<*mut u8>()).ok_or(MEMORY_ALLOC)?;
+        if !self.data.is_null() && needed <= self.data_len {
+            return Ok(());
+        }
+        let len = needed.max(self.data_len * 2).next_multiple_of(GROWTH);
+        // SAFETY: `data` is NULL or was taken here.
+        let data = unsafe { libc::realloc(self.data.cast(), len) };
+        if data.is_null() {
+            return Err(MEMORY_ALLOC);
+        }
+        (self.data, self.data_len) = (data.cast(), len);
+        Ok(())
+    }
+
+    /// Frees all chunks.
+    pub(crate) fn drop_chunks(&mut self) {
+        for &mut chunk in self.pointers_mut() {
+            // SAFETY: it belongs to the super-chunk, and is not used any more.
+            unsafe { memory::free(chunk) };
+        }
+        // SAFETY: it was taken with `realloc`, or is NULL.
+        unsafe { memory::free(self.data) };
+        (self.data, self.data_len, self.nchunks) = (null_mut(), 0, 0);
+    }
+
+    /// The fields for a chunk that has been put behind all others.
+    pub(crate) fn count_appended(&mut self, header: &Header, last: Option<usize>) {
+        let nbytes = i32::try_from(header.nbytes()).unwrap_or(i32::MAX);
+        let fits = |size: i32| nbytes <= size && last.is_none_or(|last| usize::try_from(size) == Ok(last));
+        self.chunksize = match self.chunksize {
+            size if size < 0 => nbytes,
+            size if size > 0 && !fits(size) => 0,
+            size => size,
+        };
+        self.add_sizes(header);
+    }
+
+    /// The fields for a chunk that is there now.
+    pub(crate) fn add_sizes(&mut self, header: &Header) {
+        self.nbytes += i64::try_from(header.nbytes()).unwrap_or(i64::MAX);
+        self.cbytes += i64::try_from(header.cbytes()).unwrap_or(i64::MAX);
+        if header.has_vlblocks() {
+            self.flags2 |= VL_BLOCKS;
+            self.chunksize = 0;
+        }
+    }
+
+    /// The fields for a chunk that is no longer there.
+    pub(crate) fn take_sizes(&mut self, header: &Header) {
+        self.nbytes -= i64::try_from(header.nbytes()).unwrap_or(i64::MAX);
+        self.cbytes -= i64::try_from(header.cbytes()).unwrap_or(i64::MAX);
+    }
+
+    /// Whether all chunks have the same size, but for the last one, which may be smaller; else the
+    /// size becomes 0.
+    pub(crate) fn check_sizes(&mut self) -> Outcome<()> {
+        let Ok(size) = usize::try_from(self.chunksize) else { return Ok(()) };
+        let count = self.count();
+        if size == 0 || count == 0 {
+            return Ok(());
+        }
+        for index in 0..count {
+            let nbytes = self.header(index)?.nbytes();
+            if nbytes > size || (nbytes < size && index + 1 < count) {
+                self.chunksize = 0;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The header of a chunk that C gives, if the chunk is good for a super-chunk.
+///
+/// # Safety
+/// `chunk` is NULL or a chunk.
+pub(crate) unsafe fn given<'a>(chunk: *const u8) -> Outcome<(&'a [u8], Header)> {
+    // SAFETY: the caller promises it.
+    let len = unsafe { crate::exports::global::chunk_len(chunk.cast()) }?;
+    // SAFETY: a chunk is as long as its header says.
+    let bytes = unsafe { memory::input(chunk.cast(), len) }.ok_or(INVALID_PARAM)?;
+    let header = decompress::header(bytes)?;
+    if header.is_lazy() { Err(INVALID_HEADER) } else { Ok((bytes, header)) }
+}
