@@ -32,7 +32,7 @@ pub(crate) fn of_file(error: &Error, path: Option<&Path>) -> PyErr {
 fn os_error(errno: Option<i32>, name: &str, message: String, path: Option<&Path>) -> PyErr {
     let named = || Python::attach(|py| py.import("errno")?.getattr(name)?.extract());
     match (errno.map_or_else(named, Ok), path) {
-        (Ok(errno), Some(path)) => PyOSError::new_err((errno, message, path.to_path_buf())),
+        (Ok(errno), Some(path)) => PyOSError::new_err((errno, message, path.as_os_str().to_owned())),
         (Ok(errno), None) => PyOSError::new_err((errno, message)),
         (Err(error), _) => error,
     }

@@ -1,7 +1,7 @@
 //! Options for chunks, from the arguments of Python functions.
 
 use blosc_oxide::limits::MAX_FILTERS;
-use blosc_oxide::{Codec, Filter, Format, SplitMode, Threads};
+use blosc_oxide::{ArrayOptions, Codec, Filter, Format, Options, SplitMode, Threads};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -10,6 +10,37 @@ use pyo3::types::PyString;
 
 /// Below this many bytes one thread is always enough, and nobody asks which thread it is.
 const MIN_BYTES_TO_SHARE: usize = 64 << 10;
+
+/// How a new array is compressed: codec, level, filters and split mode.
+pub(crate) type Compression = (CodecArgument, i64, Filters, SplitArgument);
+/// The type of items as text, and its size.
+pub(crate) type Dtype = (String, usize);
+/// The shapes of chunks and blocks.
+pub(crate) type Shapes = (Option<Vec<u64>>, Option<Vec<u64>>);
+
+/// Options for a new array.
+pub(crate) fn array_options(
+    (dtype, itemsize): Dtype,
+    shape: &[u64],
+    shapes: &Shapes,
+    (codec, clevel, filters, splitmode): Compression,
+    threads: Threads,
+) -> PyResult<ArrayOptions> {
+    let compression = Options::new(itemsize)
+        .with_codec(codec.0)
+        .with_level(level(clevel)?)
+        .with_filters(filters.0)
+        .with_split(splitmode.0)
+        .with_threads(threads);
+    let mut options = ArrayOptions::new(shape, compression).with_dtype(dtype);
+    if let Some(chunks) = &shapes.0 {
+        options = options.with_chunks(chunks);
+    }
+    if let Some(blocks) = &shapes.1 {
+        options = options.with_blocks(blocks);
+    }
+    Ok(options)
+}
 
 /// The level, which the library takes as a byte.
 pub(crate) fn level(level: i64) -> PyResult<u8> {

@@ -2,43 +2,25 @@
 
 use crate::buffer::{Source, new_bytearray};
 use crate::errors::exception;
-use crate::options::{CodecArgument, Filters, SplitArgument, level, threads};
+use crate::options::{Compression, Dtype, Shapes, array_options, threads};
 use blosc_oxide::storage::MemoryStorage;
-use blosc_oxide::{ArrayOptions, AxisSelection, Error, Location, NdArray, Options};
+use blosc_oxide::{AxisSelection, Error, Location, NdArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 
 /// The frame of an array whose items are in `buffer` in C order.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the package has functions with names for them")]
-#[expect(clippy::needless_pass_by_value, reason = "arguments are made for the call")]
 pub(crate) fn pack<'py>(
     py: Python<'py>,
-    buffer: &Bound<'py, PyAny>,
-    dtype: &str,
-    itemsize: usize,
+    dtype: Dtype,
     shape: Vec<u64>,
-    shapes: (Option<Vec<u64>>, Option<Vec<u64>>),
-    codec: CodecArgument,
-    clevel: i64,
-    filters: Filters,
-    splitmode: SplitArgument,
+    shapes: Shapes,
+    compression: Compression,
+    buffer: &Bound<'py, PyAny>,
     nthreads: Option<i64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let source = Source::of(buffer)?;
-    let compression = Options::new(itemsize)
-        .with_codec(codec.0)
-        .with_level(level(clevel)?)
-        .with_filters(filters.0)
-        .with_split(splitmode.0)
-        .with_threads(threads(py, nthreads, source.len())?);
-    let mut options = ArrayOptions::new(&shape, compression).with_dtype(dtype);
-    if let Some(chunks) = &shapes.0 {
-        options = options.with_chunks(chunks);
-    }
-    if let Some(blocks) = &shapes.1 {
-        options = options.with_blocks(blocks);
-    }
+    let options = array_options(dtype, &shape, &shapes, compression, threads(py, nthreads, source.len())?)?;
     let packed = py.detach(|| {
         let place = Location::storage(MemoryStorage::default());
         NdArray::create_with_data(place, &options, source.bytes(&mut Vec::new()))?.to_bytes()

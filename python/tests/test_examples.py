@@ -15,6 +15,8 @@ MODULES = {
     "blosc_oxide": None,
     "blosc_oxide.dtypes": None,
     "blosc_oxide.errors": None,
+    "blosc_oxide.indexing": None,
+    "blosc_oxide.ndarray": None,
     "blosc_oxide.packed": None,
     "blosc_oxide.numcodecs": "numcodecs",
     "blosc_oxide.zarr": "zarr",

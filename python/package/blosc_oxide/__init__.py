@@ -13,7 +13,22 @@ from importlib.metadata import version as _version
 
 from ._native import chunk_info, compress, decompress
 from .errors import DataError
+from .ndarray import NDArray, asarray, full, load, open, save, zeros
 from .packed import compress_array, decompress_array
 
-__all__ = ["DataError", "chunk_info", "compress", "compress_array", "decompress", "decompress_array"]
+__all__ = [
+    "DataError",
+    "NDArray",
+    "asarray",
+    "chunk_info",
+    "compress",
+    "compress_array",
+    "decompress",
+    "decompress_array",
+    "full",
+    "load",
+    "open",
+    "save",
+    "zeros",
+]
 __version__ = _version("blosc-oxide")

@@ -65,17 +65,12 @@ def compress_array(
            [0., 0., 1.]], dtype=float32)
     """
     array = np.asarray(array, order="C")
-    shapes = (chunks, blocks)
     return _native.pack(
-        bytes_of(array),
-        text_of(array.dtype),
-        array.dtype.itemsize,
+        (text_of(array.dtype), array.dtype.itemsize),
         array.shape,
-        shapes,
-        codec,
-        level,
-        filters,
-        splitmode,
+        (chunks, blocks),
+        (codec, level, filters, splitmode),
+        bytes_of(array),
         nthreads,
     )
 
