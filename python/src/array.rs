@@ -11,6 +11,12 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// The dtype, and the shapes of the array, of its chunks and of its blocks.
+type Layout = (String, Vec<u64>, Vec<u64>, Vec<u64>);
+
+/// Whether everything is good, and what is not: the number of a chunk, where it is one, and a sentence.
+type Findings = (bool, Vec<(Option<usize>, String)>);
+
 /// An array on disk or in memory, for the class `NDArray` of the package.
 #[pyclass(frozen, module = "blosc_oxide._native")]
 pub(crate) struct Array {
@@ -90,7 +96,7 @@ impl Array {
     }
 
     /// Type and shapes of array, chunks and blocks.
-    fn layout(&self, py: Python<'_>) -> PyResult<(String, Vec<u64>, Vec<u64>, Vec<u64>)> {
+    fn layout(&self, py: Python<'_>) -> PyResult<Layout> {
         self.read(py, |array| {
             let geometry = array.geometry();
             let shapes = [geometry.shape(), geometry.chunks(), geometry.blocks()].map(<[u64]>::to_vec);
@@ -213,7 +219,7 @@ impl Array {
     }
 
     /// How many chunks are damaged, and what is wrong with the first of them.
-    fn verify(&self, py: Python<'_>) -> PyResult<(bool, Vec<(Option<usize>, String)>)> {
+    fn verify(&self, py: Python<'_>) -> PyResult<Findings> {
         self.read(py, |array| {
             let found = array.verify()?;
             let damage = found.damage.iter().map(|damage| (damage.chunk, damage.error.to_string()));

@@ -1,4 +1,5 @@
 //! The compiled part of the Python package `blosc_oxide`.
+#![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
 mod array;
 mod buffer;

@@ -4,6 +4,7 @@ use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format;
 use crate::inputs::source::{Opening, Source};
+use crate::outputs::changing::{self, Alone};
 use crate::outputs::output;
 use crate::process::terminal::printable;
 use crate::show::metadata::{BLP_NAME, Metadata};

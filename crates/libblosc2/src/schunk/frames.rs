@@ -18,9 +18,13 @@ impl Schunk {
         for (name, content) in self.all_meta() {
             options = options.with_metalayer(text(name), content);
         }
-        let built = Frame::build_in(MemoryStorage::default(), options, |sc| self.fill(sc));
-        let mut frame = built.map_err(|error| code::of(&error))?;
-        frame.to_bytes().map_err(|error| code::of(&error))
+        self.frame_of(options).and_then(|frame| frame.to_bytes()).map_err(|error| code::of(&error))
+    }
+
+    fn frame_of(&self, options: FrameOptions) -> blosc_oxide::Result<Frame> {
+        let mut edit = Frame::create(MemoryStorage::default(), options)?;
+        self.fill(&mut edit)?;
+        edit.commit()
     }
 
     fn fill(&self, target: &mut SuperChunk) -> blosc_oxide::Result<()> {
@@ -37,7 +41,7 @@ impl Schunk {
 
 /// A super-chunk in memory with what the bytes of a frame have.
 pub(crate) fn of_bytes(bytes: &[u8]) -> Outcome<*mut Schunk> {
-    let frame = Frame::from_bytes(bytes.to_vec()).map_err(|error| code::of(&error))?;
+    let frame = Frame::open(bytes.to_vec()).map_err(|error| code::of(&error))?;
     of_super_chunk(&frame)
 }
 
