@@ -8,6 +8,7 @@ pub mod arrays;
 pub mod chunks;
 pub mod codecs;
 mod content;
+pub mod decoders;
 #[allow(dead_code, reason = "shared with the tests, of which each uses a part")]
 #[path = "../../crates/blosc-oxide/tests/common/disk.rs"]
 mod disk;
@@ -15,7 +16,6 @@ pub mod edits;
 pub mod files;
 mod input;
 pub mod kernels;
-pub mod lizard;
 #[path = "../../crates/blosc-kernels/src/lizard/tests/simple.rs"]
 mod lizard_oracle;
 #[allow(dead_code, reason = "the command uses more of it")]
@@ -23,7 +23,6 @@ mod lizard_oracle;
 mod python;
 pub mod seeds;
 pub mod stores;
-pub mod zstd;
 
 use blosc_oxide::{Decompressor, Error, FrameOptions, Limits, Options, Threads};
 

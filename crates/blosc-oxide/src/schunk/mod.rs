@@ -14,6 +14,7 @@ mod state;
 mod store;
 mod stream;
 mod undo;
+mod window;
 
 pub(crate) use compared::Compared;
 pub(crate) use meta::RESERVED_NAME;

@@ -3,6 +3,7 @@
 use super::starts::Starts;
 use super::state::ChunkSize;
 use super::store::{Slot, compare};
+use super::window::Window;
 use super::{Compared, Reader, SuperChunk};
 use crate::chunk::{
     Chunk, Compressor, Decompressor, Header, Special, fetch, fill_chunk, fill_special, modernised, special_chunk,
@@ -468,7 +469,7 @@ impl SuperChunk {
     }
 
     /// The bytes of the block that holds the byte `position`; of the chunk, where it has no blocks of one size.
-    fn block_around(&self, position: u64) -> Result<Range<u64>> {
+    pub(super) fn block_around(&self, position: u64) -> Result<Range<u64>> {
         let index = self.chunk_at(position)?;
         let chunk = self.chunk_range(index)?;
         let blocksize = self.chunk_header(index)?.map_or(0, |header| header.blocksize() as u64);
@@ -581,30 +582,6 @@ impl Parts<'_> {
             }
             Self::Stored { chunk, decompressor } => decompressor.bytes_into(chunk, from, out),
         }
-    }
-}
-
-/// The block that the last item was in, and the next one may be in.
-#[derive(Default)]
-struct Window {
-    start: u64,
-    bytes: Vec<u8>,
-}
-
-impl Window {
-    fn read(&mut self, sc: &SuperChunk, start: u64, item: &mut [u8]) -> Result<()> {
-        let end = start + item.len() as u64;
-        if start < self.start || end > self.start + self.bytes.len() as u64 {
-            let block = sc.block_around(start)?;
-            if end > block.end {
-                return sc.bytes_into(start, item);
-            }
-            self.start = block.start;
-            self.bytes = sc.bytes(block)?;
-        }
-        let from = usize::try_from(start - self.start).unwrap_or(usize::MAX);
-        item.copy_from_slice(&self.bytes[from..from + item.len()]);
-        Ok(())
     }
 }
 

@@ -1,0 +1,4 @@
+//! Decoders of the kernels against others that do the same.
+
+pub mod lizard;
+pub mod zstd;
