@@ -7,6 +7,7 @@
 //! not in blosc-oxide: `settings` and `registry` (atomics, so that no call and no fork can leave
 //! one locked), and `environment`.
 
+mod b2nd;
 mod code;
 mod codecs;
 mod context;

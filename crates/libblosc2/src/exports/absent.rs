@@ -15,42 +15,17 @@ macro_rules! absent {
 }
 
 absent! {
-    b2nd_append
     b2nd_concatenate
-    b2nd_copy
     b2nd_copy_buffer
     b2nd_copy_buffer2
-    b2nd_delete
-    b2nd_deserialize_meta
-    b2nd_empty
     b2nd_expand_dims
-    b2nd_free
-    b2nd_free_ctx
-    b2nd_from_cbuffer
-    b2nd_from_cframe
-    b2nd_from_schunk
-    b2nd_full
-    b2nd_get_orthogonal_selection
-    b2nd_get_slice
-    b2nd_get_slice_cbuffer
     b2nd_get_sparse_cbuffer
-    b2nd_insert
-    b2nd_nans
     b2nd_open
     b2nd_open_offset
     b2nd_print_meta
-    b2nd_refresh
-    b2nd_resize
     b2nd_save
-    b2nd_serialize_meta
-    b2nd_set_orthogonal_selection
-    b2nd_set_slice_cbuffer
     b2nd_squeeze
     b2nd_squeeze_index
-    b2nd_to_cbuffer
-    b2nd_to_cframe
-    b2nd_uninit
-    b2nd_zeros
     blosc2_remove_dir
     blosc2_remove_urlpath
     blosc2_rename_urlpath
@@ -78,7 +53,6 @@ absent! {
 }
 
 absent! {
-    b2nd_create_ctx
     blosc2_frame_get_offsets
     blosc2_schunk_open
     blosc2_schunk_open_offset

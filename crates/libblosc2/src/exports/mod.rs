@@ -6,6 +6,7 @@
 //! says so.
 
 mod absent;
+mod b2nd;
 pub(crate) mod chunks;
 pub(crate) mod contexts;
 mod defaults;

@@ -99,6 +99,23 @@ impl Schunk {
         }
     }
 
+    /// Makes these its chunks, and frees those that it has no more.
+    pub(crate) fn set_pointers(&mut self, pointers: &[*mut u8], unused: &[*mut u8]) -> Outcome<()> {
+        self.make_room(pointers.len())?;
+        self.nchunks = i64::try_from(pointers.len()).map_err(|_| INVALID_PARAM)?;
+        self.pointers_mut().copy_from_slice(pointers);
+        for &chunk in unused {
+            // SAFETY: it belonged to the super-chunk, and is not used any more.
+            unsafe { memory::free(chunk) };
+        }
+        (self.nbytes, self.cbytes) = (0, 0);
+        for index in 0..self.count() {
+            let header = self.header(index)?;
+            self.add_sizes(&header);
+        }
+        Ok(())
+    }
+
     /// Room for `count` pointers.
     fn make_room(&mut self, count: usize) -> Outcome<()> {
         let needed = count.checked_mul(size_of::<*mut u8>()).ok_or(MEMORY_ALLOC)?;

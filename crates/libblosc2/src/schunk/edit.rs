@@ -1,7 +1,6 @@
 //! Changing the chunks of a super-chunk.
 
 use super::chunks;
-use super::meta::decompressed;
 use crate::code::{
     CHUNK_APPEND, DATA, FRAME_SPECIAL, INVALID_PARAM, MEMORY_ALLOC, Outcome, SCHUNK_COPY, SCHUNK_SPECIAL,
 };
@@ -210,9 +209,7 @@ impl Schunk {
         for (name, content) in self.all_meta() {
             target.add_meta(name, content)?;
         }
-        for (name, chunk) in self.all_vlmeta() {
-            target.add_vlmeta(name, &decompressed(chunk)?, None)?;
-        }
+        self.copy_vlmeta(target)?;
         let is_same = self.makes_chunks_as(target);
         target.chunksize = self.chunksize;
         for index in 0..self.count() {

@@ -79,6 +79,25 @@ impl Schunk {
         self.vllayers().iter().map(|&layer| (name_of(layer), content(layer)))
     }
 
+    /// The content of a metalayer, if it is there.
+    pub(crate) fn meta(&self, name: &CStr) -> Option<&[u8]> {
+        position(self.layers(), name).map(|place| content(self.metalayers[place]))
+    }
+
+    /// Gives a metalayer another content, of any length.
+    pub(crate) fn replace_meta(&mut self, name: &CStr, bytes: &[u8]) -> Outcome<i32> {
+        let place = position(self.layers(), name).ok_or(NOT_FOUND)?;
+        self.set_meta(place, name, bytes)
+    }
+
+    /// Adds all variable-length metalayers to another super-chunk.
+    pub(crate) fn copy_vlmeta(&self, target: &mut Self) -> Outcome<()> {
+        for (name, chunk) in self.all_vlmeta() {
+            target.add_vlmeta(name, &decompressed(chunk)?, None)?;
+        }
+        Ok(())
+    }
+
     /// Adds a metalayer; its number.
     pub(crate) fn add_meta(&mut self, name: &CStr, bytes: &[u8]) -> Outcome<i32> {
         let place = usize::from(self.nmetalayers);

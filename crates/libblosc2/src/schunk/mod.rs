@@ -194,6 +194,17 @@ impl Schunk {
         usize::try_from(self.typesize).ok().filter(|&size| size > 0).ok_or(INVALID_PARAM)
     }
 
+    /// Says that its blocks are parts of arrays of this shape, which some codecs need to know.
+    pub(crate) fn set_blockshape(&mut self, shape: &[i32]) {
+        let lens: Vec<i64> = shape.iter().map(|&len| len.into()).collect();
+        // SAFETY: the numbers are so many bytes.
+        let bytes = unsafe { memory::input(lens.as_ptr().cast(), size_of_val(lens.as_slice())) }.unwrap_or_default();
+        // SAFETY: it was taken with `malloc`, or is NULL.
+        unsafe { memory::free(self.blockshape) };
+        self.blockshape = memory::bytes_for_c(bytes).cast();
+        self.ndim = i8::try_from(shape.len()).unwrap_or_default();
+    }
+
     /// A number of bytes as a field has it.
     pub(crate) fn size(number: i64) -> usize {
         usize::try_from(number).unwrap_or_default()

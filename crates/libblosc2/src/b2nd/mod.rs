@@ -1,0 +1,233 @@
+//! Arrays of C programs: super-chunks with a metalayer that says their shapes.
+
+pub(crate) mod boxes;
+pub(crate) mod fill;
+pub(crate) mod meta;
+pub(crate) mod resize;
+pub(crate) mod select;
+pub(crate) mod shape;
+pub(crate) mod slice;
+
+use crate::code::{INVALID_PARAM, METALAYER_NOT_FOUND, NULL_POINTER, Outcome};
+use crate::structs::{Array, Cparams, Dparams, Io, MAX_DIM, Metalayer, Schunk, Storage};
+use crate::{defaults, schunk};
+use c_boundary::memory;
+use shape::Shapes;
+use std::ffi::{CStr, CString, c_char};
+use std::ptr::null_mut;
+
+/// The names that the metalayer has and had.
+const LAYERS: [&CStr; 2] = [c"b2nd", c"caterva"];
+const DEFAULT_DTYPE: &CStr = c"|u1";
+
+/// What an array is to be like. The first two fields are where programs look for them.
+#[repr(C)]
+pub(crate) struct Plan {
+    pub(crate) ndim: i8,
+    pub(crate) shape: [i64; MAX_DIM],
+    pub(crate) chunks: [i32; MAX_DIM],
+    pub(crate) blocks: [i32; MAX_DIM],
+    pub(crate) dtype: CString,
+    pub(crate) dtype_format: i8,
+    contiguous: bool,
+    has_path: bool,
+    pub(crate) cparams: Cparams,
+    dparams: Dparams,
+    io: Io,
+    metalayers: Vec<(CString, Vec<u8>)>,
+}
+
+const _: () = assert!(std::mem::offset_of!(Plan, ndim) == 0);
+const _: () = assert!(std::mem::offset_of!(Plan, shape) == 8);
+
+impl Plan {
+    /// # Safety
+    /// `storage` is NULL or a storage, and `metalayers` are what they should be.
+    pub(crate) unsafe fn new(
+        storage: *const Storage,
+        shapes: &Shapes,
+        (dtype, dtype_format): (Option<&CStr>, i8),
+        metalayers: &[Metalayer],
+    ) -> Outcome<Self> {
+        shapes.check()?;
+        // SAFETY: the caller promises it.
+        let storage = unsafe { memory::shared(storage) }.copied().unwrap_or(defaults::STORAGE);
+        // SAFETY: the caller promises it.
+        let cparams = unsafe { memory::shared(storage.cparams) }.copied().unwrap_or(defaults::CPARAMS);
+        // SAFETY: the caller promises it.
+        let dparams = unsafe { memory::shared(storage.dparams) }.copied().unwrap_or(defaults::DPARAMS);
+        // SAFETY: the caller promises it.
+        let io = unsafe { memory::shared(storage.io) }.copied().unwrap_or(defaults::IO);
+        let mut own = Vec::with_capacity(metalayers.len());
+        for layer in metalayers {
+            // SAFETY: the caller promises it.
+            let name = unsafe { memory::text(layer.name) }.ok_or(INVALID_PARAM)?;
+            let len = usize::try_from(layer.content_len).map_err(|_| INVALID_PARAM)?;
+            // SAFETY: the caller promises it.
+            let content = unsafe { memory::input(layer.content.cast(), len) }.ok_or(INVALID_PARAM)?;
+            own.push((name.to_owned(), content.to_vec()));
+        }
+        let mut plan = Self {
+            ndim: 0,
+            shape: [1; MAX_DIM],
+            chunks: [1; MAX_DIM],
+            blocks: [1; MAX_DIM],
+            dtype: dtype.unwrap_or(DEFAULT_DTYPE).to_owned(),
+            dtype_format,
+            contiguous: storage.contiguous,
+            has_path: !storage.urlpath.is_null(),
+            cparams,
+            dparams,
+            io,
+            metalayers: own,
+        };
+        plan.set_shapes(shapes);
+        Ok(plan)
+    }
+
+    pub(crate) fn set_shapes(&mut self, shapes: &Shapes) {
+        self.ndim = i8::try_from(shapes.shape.len()).unwrap_or_default();
+        for (axis, &len) in shapes.shape.iter().enumerate() {
+            self.shape[axis] = len;
+            self.chunks[axis] = shapes.chunks[axis];
+            self.blocks[axis] = shapes.blocks[axis];
+        }
+    }
+
+    pub(crate) fn shapes(&self) -> Shapes {
+        let axes = usize::try_from(self.ndim).unwrap_or_default();
+        Shapes {
+            shape: self.shape[..axes].to_vec(),
+            chunks: self.chunks[..axes].to_vec(),
+            blocks: self.blocks[..axes].to_vec(),
+        }
+    }
+
+    /// An array without chunks.
+    pub(crate) fn begin(&self) -> Outcome<Box<Array>> {
+        if self.has_path {
+            return Err(crate::code::FILE_OPEN);
+        }
+        let shapes = self.shapes();
+        shapes.check()?;
+        let mut array = empty(null_mut());
+        array.set_shapes(&shapes);
+        let mut cparams = self.cparams;
+        let typesize = i64::from(cparams.typesize.max(1));
+        let size = |items: i64| i32::try_from(items.saturating_mul(typesize)).map_err(|_| INVALID_PARAM);
+        cparams.blocksize = size(array.blocknitems.into())?;
+        let chunksize = size(array.extchunknitems)?;
+        let (mut dparams, mut io) = (self.dparams, self.io);
+        let storage = Storage {
+            contiguous: self.contiguous,
+            urlpath: null_mut(),
+            cparams: &raw mut cparams,
+            dparams: &raw mut dparams,
+            io: &raw mut io,
+        };
+        // SAFETY: the storage points to parameters that live until it returns.
+        array.sc = unsafe { schunk::new(&raw const storage) }?;
+        let made = array.describe(self, chunksize);
+        match made {
+            Ok(()) => Ok(array),
+            Err(code) => {
+                drop_array(array);
+                Err(code)
+            }
+        }
+    }
+}
+
+/// An array with nothing in it.
+fn empty(sc: *mut Schunk) -> Box<Array> {
+    // SAFETY: every field can be zero: numbers and NULL.
+    let mut array = unsafe { Box::<Array>::new_zeroed().assume_init() };
+    array.sc = sc;
+    array.chunk_cache.nchunk = -1;
+    array
+}
+
+/// Frees an array with its super-chunk.
+#[allow(clippy::needless_pass_by_value, reason = "it is gone afterwards")]
+pub(crate) fn drop_array(array: Box<Array>) {
+    if !array.sc.is_null() {
+        // SAFETY: it belongs to the array.
+        unsafe { schunk::free(array.sc) };
+    }
+    // SAFETY: it was taken with `malloc`, or is NULL.
+    unsafe { memory::free(array.dtype) };
+    // SAFETY: it was taken with `malloc`, or is NULL.
+    unsafe { memory::free(array.chunk_cache.data) };
+}
+
+/// The array of a super-chunk, which belongs to it from then on.
+pub(crate) fn of_schunk(sc: *mut Schunk) -> Outcome<Box<Array>> {
+    // SAFETY: the caller's contract: a super-chunk that nobody else uses.
+    let fields = unsafe { schunk::of_c(sc) }?;
+    let found = LAYERS.iter().find_map(|name| fields.meta(name));
+    let meta = meta::read(found.ok_or(METALAYER_NOT_FOUND)?)?;
+    meta.shapes.check()?;
+    let mut array = empty(sc);
+    array.set_shapes(&meta.shapes);
+    array.set_dtype(meta.dtype.as_deref().unwrap_or(DEFAULT_DTYPE), meta.dtype_format);
+    let chunksize = array.extchunknitems.saturating_mul(fields.typesize.max(1).into());
+    fields.chunksize = i32::try_from(chunksize).map_err(|_| INVALID_PARAM)?;
+    fields.set_blockshape(&meta.shapes.blocks);
+    Ok(array)
+}
+
+/// The array that a pointer of C's points to.
+///
+/// # Safety
+/// `array` is NULL, or an array that is not freed yet and not in use.
+pub(crate) unsafe fn of_c<'a>(array: *mut Array) -> Outcome<&'a mut Array> {
+    // SAFETY: the caller promises it.
+    unsafe { memory::exclusive(array) }.ok_or(NULL_POINTER)
+}
+
+impl Array {
+    fn set_dtype(&mut self, dtype: &CStr, format: i8) {
+        self.dtype = memory::copy_for_c(dtype);
+        self.dtype_format = format;
+    }
+
+    /// Fills what a new array's super-chunk says of it.
+    fn describe(&mut self, plan: &Plan, chunksize: i32) -> Outcome<()> {
+        self.set_dtype(&plan.dtype, plan.dtype_format);
+        let shapes = self.shapes();
+        let bytes = meta::write(&shapes, &plan.dtype, plan.dtype_format)?;
+        let sc = self.schunk()?;
+        sc.add_meta(LAYERS[0], &bytes)?;
+        for (name, content) in &plan.metalayers {
+            sc.add_meta(name, content)?;
+        }
+        sc.chunksize = chunksize;
+        sc.set_blockshape(&shapes.blocks);
+        Ok(())
+    }
+
+    /// The super-chunk.
+    pub(crate) fn schunk(&self) -> Outcome<&'static mut Schunk> {
+        // SAFETY: it belongs to the array, which is not in use by others; the result is used during
+        // one call.
+        unsafe { schunk::of_c(self.sc) }
+    }
+
+    pub(crate) fn item(&self) -> Outcome<usize> {
+        self.schunk()?.item()
+    }
+
+    /// How many bytes a chunk has.
+    pub(crate) fn chunk_nbytes(&self) -> Outcome<usize> {
+        let items = usize::try_from(self.extchunknitems).map_err(|_| INVALID_PARAM)?;
+        items.checked_mul(self.item()?).ok_or(INVALID_PARAM)
+    }
+
+    /// Writes the shapes to the metalayer.
+    pub(crate) fn write_meta(&self) -> Outcome<()> {
+        // SAFETY: it is NULL or a string of the array's.
+        let dtype = unsafe { memory::text(self.dtype.cast::<c_char>()) }.unwrap_or(DEFAULT_DTYPE);
+        let bytes = meta::write(&self.shapes(), dtype, self.dtype_format)?;
+        self.schunk()?.replace_meta(LAYERS[0], &bytes).map(drop)
+    }
+}
