@@ -17,7 +17,7 @@ fn check<T>(result: Result<T>) -> Option<T> {
 /// A contiguous frame.
 pub fn frame(bytes: &[u8]) {
     let open = || Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &frame_options().opening());
-    if let Some(mut frame) = check(open()) {
+    if let Some(frame) = check(open()) {
         super_chunk(&frame);
         check(frame.verify());
         check(frame.dead_bytes());
@@ -82,17 +82,17 @@ fn super_chunk(frame: &SuperChunk) {
 /// A sparse frame: files one after the other, each after its length in two bytes; the first is the index.
 pub fn sparse_frame(bytes: &[u8]) {
     let mut input = Input::new(bytes);
-    let mut directory = MemoryDirectory::new();
+    let directory = MemoryDirectory::new();
     for number in 0..MOST_CHUNKS {
         if input.is_empty() {
             break;
         }
         let len = usize::from(u16::from_le_bytes(input.array()));
         let name = if number == 0 { "chunks.b2frame".to_owned() } else { format!("{:08X}.chunk", number - 1) };
-        let mut file = directory.create(&name).expect("memory does not fail");
+        let file = directory.create(&name).expect("memory does not fail");
         file.write_at(0, input.bytes(len)).expect("memory does not fail");
     }
-    if let Some(mut frame) = check(Frame::open_with(directory.clone(), &frame_options().opening())) {
+    if let Some(frame) = check(Frame::open_with(directory.clone(), &frame_options().opening())) {
         super_chunk(&frame);
         check(frame.verify());
     }
@@ -119,7 +119,7 @@ pub fn legacy(bytes: &[u8]) {
             check(packed.copy_to(MemoryStorage::default()));
         }
     }
-    if let Some(mut frame) =
+    if let Some(frame) =
         check(Frame::open_with(Location::source(MemoryStorage::new(bytes.to_vec())), &frame_options().opening()))
     {
         super_chunk(&frame);

@@ -161,12 +161,14 @@ fn list(at: usize, names: &[&str], content: &[u8]) -> Vec<u8> {
 
 /// Frames of Zstandard behind their dictionary, of several levels and forms.
 fn frames() -> Vec<Vec<u8>> {
-    let text: Vec<u8> = (0..3000_usize).flat_map(|at| (at * at / 900 % 97 + at / 500).to_string().into_bytes()).collect();
+    let text: Vec<u8> =
+        (0..3000_usize).flat_map(|at| (at * at / 900 % 97 + at / 500).to_string().into_bytes()).collect();
     let numbers: Vec<u8> = (0..3000_u32).flat_map(|at| (at * at / 7).to_le_bytes()).collect();
     let noise = noise(45).concat();
     let samples = vec![100; text.len() / 100];
     let mut trained = vec![0; 600];
-    let len = zstd_safe::train_from_buffer(&mut trained[..], &text[..100 * samples.len()], &samples).expect("there are enough samples");
+    let len = zstd_safe::train_from_buffer(&mut trained[..], &text[..100 * samples.len()], &samples)
+        .expect("there are enough samples");
     trained.truncate(len);
     let mut inputs = Vec::new();
     for (data, level) in [(&text, 1), (&numbers, 1), (&text, 19), (&numbers, 7), (&noise, 3), (&text, -20)] {

@@ -1,6 +1,6 @@
 //! The codecs by the names and numbers of blosc2.h.
 
-use crate::registry;
+use crate::process::registry;
 use blosc_oxide::Codec;
 use std::ffi::{CStr, c_int};
 

@@ -1,9 +1,10 @@
 //! What compresses or decompresses for C programs: a context.
 
 use crate::code::{self, CODEC_DICT, CODEC_PARAM, CODEC_SUPPORT, FAILURE, FILTER_PIPELINE, INVALID_PARAM, Outcome};
+use crate::defaults;
 use crate::plugins::{self, Call};
+use crate::process::{registry, threads};
 use crate::structs::{Cparams, Dparams, MAX_FILTERS, PostfilterParams, PrefilterParams};
-use crate::{defaults, registry, threads};
 use blosc_oxide::plugin::Plugins;
 use blosc_oxide::{Codec, Compressor, Decompressor, ErrorKind, Format, Limits, Options, Pipeline, SplitMode};
 use c_boundary::split;

@@ -1,6 +1,6 @@
 //! Codecs and filters of C programs, as the library calls them.
 
-use crate::registry;
+use crate::process::registry;
 use crate::structs::{Cparams, Dparams, UserCodec, UserFilter};
 use blosc_oxide::plugin::{CodecContext, CodecPlugin, FilterContext, FilterPlugin, Plugins};
 use blosc_oxide::{Error, ErrorKind, Result};

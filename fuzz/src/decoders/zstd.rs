@@ -34,7 +34,10 @@ pub fn decode(bytes: &[u8]) {
     assert_eq!(decoder.decompress(stream, Some(&ours), &mut exact), Ok(written));
     assert!(exact == one[..written], "other data without room to spare");
     if let Some(less) = exact.len().checked_sub(1) {
-        assert!(decoder.decompress(stream, Some(&ours), &mut exact[..less]).is_err(), "more data than there is room for");
+        assert!(
+            decoder.decompress(stream, Some(&ours), &mut exact[..less]).is_err(),
+            "more data than there is room for"
+        );
     }
 }
 

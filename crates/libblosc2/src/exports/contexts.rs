@@ -3,7 +3,7 @@
 use crate::code::{FAILURE, INVALID_PARAM, MAX_BUFSIZE_EXCEEDED, NULL_POINTER, Outcome, WRITE_BUFFER, flat};
 use crate::context::{self, Context, PANICKED, Role};
 use crate::decompress;
-use crate::environment;
+use crate::process::environment;
 use crate::structs::{Cparams, Dparams};
 use c_boundary::{guarded, memory};
 use std::ffi::{c_int, c_void};

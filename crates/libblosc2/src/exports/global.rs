@@ -2,8 +2,8 @@
 
 use crate::code::{self, FAILURE, INVALID_PARAM, MAX_BUFSIZE_EXCEEDED, Outcome, flat};
 use crate::context::{Context, PANICKED};
-use crate::environment::{self, Arguments};
-use crate::settings::{self, BLOCKSIZE, COMPRESSOR, DELTA, IS_INITIALISED, SPLIT_MODE, THREADS};
+use crate::process::environment::{self, Arguments};
+use crate::process::settings::{self, BLOCKSIZE, COMPRESSOR, DELTA, IS_INITIALISED, SPLIT_MODE, THREADS};
 use crate::structs::{Dparams, ThreadsFn};
 use crate::{codecs, decompress, defaults};
 use blosc_oxide::Format;

@@ -13,7 +13,6 @@ mod defaults;
 mod filters;
 pub(crate) mod global;
 mod meta;
-mod positions;
 mod registration;
 mod schunk;
-mod time;
+mod utilities;

@@ -2,7 +2,7 @@
 
 use crate::code::{INVALID_PARAM, flat};
 use crate::context::PANICKED;
-use crate::registry;
+use crate::process::registry;
 use crate::structs::{IoCallbacks, Tuner, UserCodec, UserFilter};
 use c_boundary::{guarded, memory};
 use std::ffi::c_int;

@@ -2,7 +2,7 @@
 
 use crate::code::{FAILURE, INVALID_PARAM, Outcome};
 use crate::codecs;
-use crate::settings::{BLOCKSIZE, COMPRESSOR, DELTA, SPLIT_MODE, THREADS};
+use crate::process::settings::{BLOCKSIZE, COMPRESSOR, DELTA, SPLIT_MODE, THREADS};
 use crate::structs::{Cparams, MAX_FILTERS};
 use c_boundary::{split, variables};
 use std::ffi::CString;

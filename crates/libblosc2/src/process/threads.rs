@@ -1,6 +1,6 @@
 //! Where blocks are worked on: the threads of the library, or those that the program provides.
 
-use crate::settings::{self, ProgramThreads};
+use crate::process::settings::{self, ProgramThreads};
 use blosc_oxide::{Executor, Threads};
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,0 +1,4 @@
+//! Functions beside compression: clocks, and positions in arrays.
+
+mod positions;
+mod time;
