@@ -1,9 +1,9 @@
 //! The decoder of Zstandard streams (RFC 8878), for input and output that are in memory as a whole.
 //!
-//! A stream is one frame, or several. A frame has blocks ([`frame`]); a compressed one has literals, which may be Huffman coded
-//! ([`literals`]), and sequences ([`sequences`]): how many literals come next, and which match follows. The three numbers of a
-//! sequence have FSE codes ([`codes`]) that share one bit stream ([`execute`]). Codes may be used again by later blocks, and a
-//! dictionary may have codes for the first one ([`dictionary`]).
+//! A stream is one frame, or several. A frame has blocks (`frame`); a compressed one has literals, which may be Huffman coded
+//! (`literals`), and sequences (`sequences`): how many literals come next, and which match follows. The three numbers of a
+//! sequence have FSE codes (`codes`) that share one bit stream (`execute`). Codes may be used again by later blocks, and a
+//! dictionary may have codes for the first one (`dictionary`).
 
 mod checksum;
 mod codes;

@@ -100,7 +100,7 @@ impl ArrayOptions {
     }
 
     /// Sets the order that the array is to have outside of its chunks, as in an .npy file; see
-    /// [`NdArray::order`](super::NdArray::order).
+    /// [`NdArray::order`](super::ArrayReader::order).
     #[must_use]
     pub fn with_order(mut self, order: ItemOrder) -> Self {
         self.order = order;

@@ -172,11 +172,11 @@ impl ArrayReader {
 }
 
 impl ArrayEdit {
-    /// Writes an item to each of some scattered points, given as for [`gather`](Self::gather). Of two for the same point,
+    /// Writes an item to each of some scattered points, given as for [`gather`](super::ArrayReader::gather). Of two for the same point,
     /// the last one counts.
     ///
     /// # Errors
-    /// As [`gather`](Self::gather) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each point.
+    /// As [`gather`](super::ArrayReader::gather) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each point.
     pub fn scatter(&mut self, points: &[u64], data: &[u8]) -> Result<()> {
         self.edit(|array| {
             let points = array.located(points)?;
@@ -187,7 +187,7 @@ impl ArrayEdit {
     /// Writes `data` over the items at which `mask` is true, in C order.
     ///
     /// # Errors
-    /// As [`masked`](Self::masked) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each that
+    /// As [`masked`](super::ArrayReader::masked) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each that
     /// is true.
     pub fn write_masked(&mut self, mask: &[bool], data: &[u8]) -> Result<()> {
         self.edit(|array| {

@@ -82,7 +82,7 @@ impl ArrayReader {
 }
 
 impl OrderedView<'_> {
-    /// As [`NdArray::write_to`], in this order.
+    /// As [`ArrayReader::write_to`](crate::ArrayReader::write_to), in this order.
     ///
     /// # Errors
     /// As there.
@@ -103,7 +103,7 @@ impl OrderedView<'_> {
         Ok(out.flush()?)
     }
 
-    /// As [`NdArray::bytes_from`], in this order.
+    /// As [`ArrayReader::bytes_from`](crate::ArrayReader::bytes_from), in this order.
     ///
     /// # Errors
     /// As there.
@@ -115,7 +115,7 @@ impl OrderedView<'_> {
         Ok(part)
     }
 
-    /// As [`NdArray::slice_to`], in this order.
+    /// As [`ArrayReader::slice_to`](crate::ArrayReader::slice_to), in this order.
     ///
     /// # Errors
     /// As there.

@@ -30,7 +30,7 @@ impl ArrayReader {
     /// ```
     ///
     /// # Errors
-    /// As reading the one and [creating](Self::create) the other.
+    /// As reading the one and [creating](crate::NdArray::create) the other.
     pub fn copy(&self, place: impl Into<Location>, options: &ArrayOptions) -> Result<NdArray> {
         let options = options.clone().for_items(self.shape(), self.geometry().typesize(), self.dtype());
         self.derive(place.into(), &options, &|spans, out, strides| self.read_spans(spans, out, strides))
@@ -77,7 +77,7 @@ impl ArrayReader {
 }
 
 impl NdArray {
-    /// Joins arrays along an axis into a new one, with the metalayers of the first. See [`copy`](Self::copy) for
+    /// Joins arrays along an axis into a new one, with the metalayers of the first. See [`copy`](crate::ArrayReader::copy) for
     /// `options`.
     ///
     /// ```
@@ -90,7 +90,7 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`copy`](Self::copy); `InvalidArgument` if there is no array or no such axis, or if the arrays have items of
+    /// As [`copy`](crate::ArrayReader::copy); `InvalidArgument` if there is no array or no such axis, or if the arrays have items of
     /// different types or different lengths along another axis.
     pub fn concatenate(
         place: impl Into<Location>,
