@@ -18,6 +18,9 @@
 //! * [`compress`] and [`decompress`] are for one chunk, [`Compressor`] and [`Decompressor`] for many: they keep their
 //!   memory.
 //! * [`Chunk`] looks into a chunk: sizes, codec, filters, parts of the data.
+//! * `Frame` is a file of chunks, `FrameEdit` a transaction that changes one; `NdArray` and `ArrayEdit` are the same for
+//!   arrays. `SuperChunk` is chunks in memory.
+//! * `io` has `Read`, `Seek` and `Write` over the data of a frame.
 //! * [`Options`] lists everything that can be chosen, with ranges and defaults.
 //! * [`plugin`] adds codecs and filters of one's own.
 //! * `bloscpack` is for `.blp` files, with the feature of that name.
@@ -105,11 +108,19 @@ mod schunk;
 #[cfg(any(feature = "frame", feature = "bloscpack"))]
 pub mod storage;
 
-/// Codecs and filters of one's own, for [`Options::with_plugins`] and [`Decompressor::with_plugins`].
+/// Codecs and filters of one's own, for [`Options::with_plugins`] and [`Decompressor::with_plugins`], and threads of one's own,
+/// for [`Threads::custom`].
 pub mod plugin {
     pub use crate::chunk::Plugins;
     pub use crate::codec::{CodecContext, CodecPlugin};
+    pub use crate::exec::Executor;
     pub use crate::filter::{FilterContext, FilterPlugin};
+}
+
+/// `Read`, `Seek` and `Write` over the data of a frame or super-chunk.
+#[cfg(feature = "frame")]
+pub mod io {
+    pub use crate::schunk::{DataReader, DataWriter};
 }
 
 /// Saving what can be saved of a damaged frame. Start with [`Repair`](crate::repair::Repair).
@@ -130,7 +141,7 @@ pub use codec::Codec;
 #[cfg(any(feature = "frame", feature = "bloscpack"))]
 pub use container::Container;
 pub use error::{Error, ErrorKind, Result};
-pub use exec::{Executor, Threads};
+pub use exec::Threads;
 pub use filter::{BitshuffleRule, Filter, Pipeline};
 #[cfg(feature = "frame")]
 pub use frame::{Damage, Frame, FrameEdit, FrameLayout, FrameOptions, FrameVersion, OpenOptions, Verification};

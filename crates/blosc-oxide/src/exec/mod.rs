@@ -32,7 +32,7 @@ const MAX_PART: usize = 128 << 10;
 /// Threads that the caller provides, for programs that have their own.
 ///
 /// ```
-/// use blosc_oxide::{Executor, Threads};
+/// use blosc_oxide::{Threads, plugin::Executor};
 /// use std::sync::Arc;
 ///
 /// struct TwoScopedThreads;

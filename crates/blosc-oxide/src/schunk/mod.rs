@@ -4,6 +4,7 @@
 //! bytes ([`ReadChunks`]), tells it what to change ([`StageChunks`]), and whoever owns it when to publish that
 //! ([`PublishChunks`]).
 
+mod adapters;
 mod compared;
 mod edit;
 mod meta;
@@ -16,6 +17,7 @@ mod stream;
 mod undo;
 mod window;
 
+pub use adapters::{DataReader, DataWriter};
 pub(crate) use compared::Compared;
 pub(crate) use meta::RESERVED_NAME;
 pub use meta::{Metalayers, VlMetalayers};

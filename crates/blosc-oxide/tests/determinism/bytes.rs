@@ -1,8 +1,9 @@
 //! The same bytes come out for any number of threads, on any run.
 
+use blosc_oxide::plugin::Executor;
 use blosc_oxide::{
-    Chunk, Codec, Compressor, Decompressor, Error, ErrorKind, Executor, Filter, Format, Header, Options, Result,
-    SplitMode, Threads,
+    Chunk, Codec, Compressor, Decompressor, Error, ErrorKind, Filter, Format, Header, Options, Result, SplitMode,
+    Threads,
     plugin::{CodecContext, CodecPlugin, Plugins},
 };
 use std::sync::Arc;

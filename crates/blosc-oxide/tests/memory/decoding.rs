@@ -2,9 +2,10 @@
 
 use crate::alone;
 use crate::common::specimen::{Kind, specimens};
+use blosc_oxide::plugin::Executor;
 use blosc_oxide::{
-    ArrayOptions, Codec, Compressor, Decompressor, Executor, Filter, Frame, FrameOptions, Limits, Location, NdArray,
-    Options, SuperChunk, Threads,
+    ArrayOptions, Codec, Compressor, Decompressor, Filter, Frame, FrameOptions, Limits, Location, NdArray, Options,
+    SuperChunk, Threads,
     legacy::EarlyFrame,
     storage::{Durability, MemoryStorage},
 };

@@ -1,8 +1,9 @@
 //! Arrays against a plain model of them: whatever is written and read, both stay equal.
 
+use blosc_oxide::plugin::Executor;
 use blosc_oxide::{
-    ArrayEdit, ArrayOptions, ArrayReader, AxisSelection, Codec, ErrorKind, Executor, Fill, FrameOptions, ItemOrder,
-    Location, NdArray, Options, Threads,
+    ArrayEdit, ArrayOptions, ArrayReader, AxisSelection, Codec, ErrorKind, Fill, FrameOptions, ItemOrder, Location,
+    NdArray, Options, Threads,
     storage::{MemoryDirectory, MemoryStorage},
 };
 use std::sync::Arc;

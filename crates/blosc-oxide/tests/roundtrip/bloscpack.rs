@@ -5,7 +5,8 @@ use blosc_oxide::bloscpack::{
     self, Bloscpack, BloscpackOptions, BloscpackWriter, Checksum, ItemOrder, MetadataOptions, NpyHeader, Offsets,
     ReadOptions, Version,
 };
-use blosc_oxide::{Codec, ErrorKind, Executor, Filter, Limits, Options, Threads, storage::MemoryStorage};
+use blosc_oxide::plugin::Executor;
+use blosc_oxide::{Codec, ErrorKind, Filter, Limits, Options, Threads, storage::MemoryStorage};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use testkit::formula::generate;

@@ -1,7 +1,8 @@
 //! Where blocks are worked on: the threads of the library, or those that the program provides.
 
 use crate::process::settings::{self, ProgramThreads};
-use blosc_oxide::{Executor, Threads};
+use blosc_oxide::Threads;
+use blosc_oxide::plugin::Executor;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
