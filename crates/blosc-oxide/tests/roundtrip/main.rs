@@ -8,7 +8,6 @@ mod array_parts;
 mod bloscpack;
 mod chunks;
 mod frame_bytes;
-mod io_traits;
 mod npy;
 mod packed;
 mod partial;

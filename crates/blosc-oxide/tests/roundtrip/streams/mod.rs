@@ -1,5 +1,7 @@
 //! Data of any length goes into and out of a super-chunk, the same for any number of threads.
 
+mod io_traits;
+
 use blosc_oxide::{
     Container, Frame, FrameLayout, FrameVersion, Options, Special, SuperChunk, Threads, storage::MemoryStorage,
 };
