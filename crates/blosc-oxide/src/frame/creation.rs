@@ -1,4 +1,4 @@
-//! A frame that is being made: nothing of it is there before its first commit.
+//! A frame that is being made: its file or directory is no frame before the first commit, and goes with a drop.
 
 use super::contiguous::Contiguous;
 use super::lock::{Hold, LockFile};
