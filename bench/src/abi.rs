@@ -1,5 +1,5 @@
-//! Our libblosc.so.1 against C-Blosc's, called as C programs call it: the `_ctx` functions on one thread, those with settings
-//! on several.
+//! Our libblosc.so.1 against C-Blosc's, called as C programs call it: the `_ctx` functions on one
+//! thread, those with settings on several.
 
 use crate::busy::BusyLoops;
 use crate::data::{DataSet, real};
@@ -125,7 +125,8 @@ fn summarise(findings: &Findings, (least, least_mean): (f64, f64)) -> Result<(),
     if behind == 0 { Ok(()) } else { Err(format!("{behind} rows or means are behind")) }
 }
 
-/// What each side works on: the data, and what the other library has made of it, at the same places for both.
+/// What each side works on: the data, and what the other library has made of it, at the same places
+/// for both.
 struct Buffers {
     plain: Vec<Aligned>,
     packed: Vec<Aligned>,

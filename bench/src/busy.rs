@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
-/// As many busy loops as there are processors, two at least, each in a process of its own. They end when this is dropped,
-/// and also when this process dies.
+/// As many busy loops as there are processors, two at least, each in a process of its own. They end
+/// when this is dropped, and also when this process dies.
 pub(crate) struct BusyLoops(Vec<Child>);
 
 impl BusyLoops {

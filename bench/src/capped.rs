@@ -1,7 +1,7 @@
 //! The filters of C-Blosc2, built for one instruction set each.
 //!
-//! The library has no way to be told which instruction set to use. So its filters are compiled on their own, from the newest
-//! source that a package has, with all but the wanted kernels left out.
+//! The library has no way to be told which instruction set to use. So its filters are compiled on
+//! their own, from the newest source that a package has, with all but the wanted kernels left out.
 
 use libloading::Library;
 use std::ffi::c_void;
@@ -11,7 +11,8 @@ use std::process::Command;
 /// A package that brings the source along, and where in it.
 const PACKAGE: (&str, &str, &str) = ("blosc2-rs-sys", "0.1.6", "third-party/c-blosc2");
 
-/// The instruction sets, and for each what the compiler is told: of which kernels there are, and what they may use.
+/// The instruction sets, and for each what the compiler is told: of which kernels there are, and
+/// what they may use.
 const BUILDS: [(&str, &[&str], &[&str]); 2] = [
     ("sse2", &["-DSHUFFLE_SSE2_ENABLED"], &[]),
     ("avx2", &["-DSHUFFLE_SSE2_ENABLED", "-DSHUFFLE_AVX2_ENABLED"], &["avx2"]),

@@ -1,7 +1,9 @@
-//! The build that a crate gets which depends on ours: cargo's default release profile, where ours has link-time optimization.
+//! The build that a crate gets which depends on ours: cargo's default release profile, where ours
+//! has link-time optimization.
 //!
-//! Both builds of this program measure the same chunks against C-Blosc2, one data set after the other, each in a process of its
-//! own. C-Blosc2 is the same in both, so that the quotient of the two ratios is how the builds compare.
+//! Both builds of this program measure the same chunks against C-Blosc2, one data set after the
+//! other, each in a process of its own. C-Blosc2 is the same in both, so that the quotient of the
+//! two ratios is how the builds compare.
 
 use crate::arguments::Arguments;
 use crate::data::real;

@@ -22,8 +22,9 @@ pub(crate) struct Case {
     pub(crate) threads: u8,
 }
 
-/// The data sets that are measured in all cases, one for each of the most common typesizes. The others are measured in those
-/// [for every set](Case::is_for_every_set): all of them in all cases would take an hour.
+/// The data sets that are measured in all cases, one for each of the most common typesizes. The
+/// others are measured in those [for every set](Case::is_for_every_set): all of them in all cases
+/// would take an hour.
 pub(crate) const IN_DEPTH: [&str; 4] = ["source_code", "elevation_i16", "temperature_f32", "rain_f64"];
 
 impl Case {
@@ -38,7 +39,8 @@ impl Case {
         self.level == USUAL && self.filter == "shuffle"
     }
 
-    /// Whether data made by formula, on which a level makes no difference, is measured in it as well.
+    /// Whether data made by formula, on which a level makes no difference, is measured in it as
+    /// well.
     pub(crate) fn is_for_formulas(&self) -> bool {
         self.level == USUAL
     }
@@ -59,7 +61,8 @@ fn product(lens: &[usize], levels: &[u8], filters: &[&'static str], threads: &[u
     cases
 }
 
-/// Chunks of Blosc2. Those below 64 KiB are not worth a second thread, and only their latency at the usual level counts.
+/// Chunks of Blosc2. Those below 64 KiB are not worth a second thread, and only their latency at
+/// the usual level counts.
 pub(crate) fn blosc2(is_quick: bool) -> Vec<Case> {
     let shuffle = &["shuffle"];
     if is_quick {
@@ -99,8 +102,8 @@ pub(crate) fn blosc1(is_quick: bool) -> Vec<Case> {
     .concat()
 }
 
-/// Chunks on two threads while other programs compute: of a length of which all codecs are measured, and shorter and longer
-/// ones of the codecs that take least time for them.
+/// Chunks on two threads while other programs compute: of a length of which all codecs are
+/// measured, and shorter and longer ones of the codecs that take least time for them.
 pub(crate) fn busy(is_quick: bool) -> Vec<Case> {
     let (shuffle, two) = (&["shuffle"], &[2]);
     let mut cases = product(&[MIB], &[USUAL], shuffle, two);

@@ -1,7 +1,7 @@
 //! Instruction counts of a dozen operations, which do not depend on how busy the machine is.
 //!
-//! Each operation runs in a process of its own under valgrind's callgrind, which counts only what happens in
-//! [`measured`]. The counts are compared with the ones in `instructions.txt`.
+//! Each operation runs in a process of its own under valgrind's callgrind, which counts only what
+//! happens in [`measured`]. The counts are compared with the ones in `instructions.txt`.
 
 use crate::data::{DataSet, formula};
 use blosc_kernels::{bitshuffle, shuffle};

@@ -23,8 +23,8 @@ pub(crate) fn install() -> Result<(), String> {
     Ok(())
 }
 
-/// Downloads the packages that have the data and takes it out. The same files on every machine: they are only read, so that it
-/// does not matter which Python and which processor they are for.
+/// Downloads the packages that have the data and takes it out. The same files on every machine:
+/// they are only read, so that it does not matter which Python and which processor they are for.
 fn download(directory: &Path) -> Result<(), String> {
     let (packages, requirements) = (directory.join("packages"), directory.join("packages.txt"));
     let problem = |problem: std::io::Error| format!("{}: {problem}", directory.display());

@@ -52,8 +52,9 @@ impl Effort {
         12 * self.sample
     }
 
-    /// With a rest before each sample, in which the threads that the other side has used go to sleep. Else the system may find
-    /// all processors busy, and let both threads of a side run on the same one.
+    /// With a rest before each sample, in which the threads that the other side has used go to
+    /// sleep. Else the system may find all processors busy, and let both threads of a side run on
+    /// the same one.
     pub(crate) fn with_rest(self) -> Self {
         Self { rest: Duration::from_micros(300), ..self }
     }
@@ -121,8 +122,8 @@ pub(crate) fn compare(effort: Effort, mut ours: impl FnMut(), mut theirs: impl F
     Pair { ours, theirs, ratio: median(ratios) }
 }
 
-/// Several programs timed turn by turn, where others disturb them all the time: each by the median of its own samples, since
-/// neighbours are not disturbed alike.
+/// Several programs timed turn by turn, where others disturb them all the time: each by the median
+/// of its own samples, since neighbours are not disturbed alike.
 pub(crate) struct Samples<const N: usize> {
     /// How many runs a sample has.
     runs: u32,
@@ -131,7 +132,8 @@ pub(crate) struct Samples<const N: usize> {
 }
 
 impl<const N: usize> Samples<N> {
-    /// None yet. The slowest side takes about `sample` for one when nobody disturbs it; all have the same number of runs.
+    /// None yet. The slowest side takes about `sample` for one when nobody disturbs it; all have
+    /// the same number of runs.
     pub(crate) fn new(sample: Duration, sides: &mut [&mut dyn FnMut(); N]) -> Self {
         const TRIES: usize = 3;
         let fastest = |side: &mut &mut dyn FnMut()| (0..TRIES).map(|_| time(1, side)).min().unwrap_or_default();
@@ -140,8 +142,8 @@ impl<const N: usize> Samples<N> {
         Self { runs: u32::try_from(runs).unwrap_or(u32::MAX), of_sides: [const { Vec::new() }; N] }
     }
 
-    /// Takes so many, those included that there are. Who goes first changes with every turn, and each starts after a rest,
-    /// in which the threads of the others go to sleep.
+    /// Takes so many, those included that there are. Who goes first changes with every turn, and
+    /// each starts after a rest, in which the threads of the others go to sleep.
     pub(crate) fn take(&mut self, count: usize, sides: &mut [&mut dyn FnMut(); N]) {
         for turn in self.of_sides[0].len()..count {
             for step in 0..N {

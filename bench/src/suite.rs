@@ -77,7 +77,8 @@ fn filters(peer: &Peer, arguments: &Arguments, add: Add<'_>) {
     }
 }
 
-/// Each instruction set against C-Blosc2 built for the same one; against the whole library for the best, which it finds itself.
+/// Each instruction set against C-Blosc2 built for the same one; against the whole library for the
+/// best, which it finds itself.
 fn instructions(peer: &Peer, arguments: &Arguments, add: Add<'_>) {
     for isa in [Isa::Sse2, Isa::Avx2].into_iter().filter(|isa| isa.is_available()) {
         if let Some(capped) = Capped::load(isa.name()) {
@@ -113,8 +114,8 @@ fn wanted<'c>(arguments: &Arguments, data: &str, cases: &'c [Case]) -> Vec<&'c C
     cases.iter().filter(matches).collect()
 }
 
-/// Gives each real data set that something is wanted of to `measure`: in all cases, if it is one of those that are measured in
-/// depth, else in those that are for `every` set.
+/// Gives each real data set that something is wanted of to `measure`: in all cases, if it is one of
+/// those that are measured in depth, else in those that are for `every` set.
 fn each_set(
     arguments: &Arguments,
     cases: &[Case],
@@ -132,7 +133,8 @@ fn each_set(
     Ok(())
 }
 
-/// Whether the data is nearly as long as the chunk: else it is a row of shorter chunks, which there is one of.
+/// Whether the data is nearly as long as the chunk: else it is a row of shorter chunks, which there
+/// is one of.
 fn is_reached(data: &DataSet, case: &Case) -> bool {
     data.bytes.len() >= case.len / 4
 }
@@ -200,7 +202,8 @@ fn frames(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String
     Ok(())
 }
 
-/// Real arrays with all codecs, and one of 512 MiB, larger than any real one here: by formula, with one codec.
+/// Real arrays with all codecs, and one of 512 MiB, larger than any real one here: by formula, with
+/// one codec.
 fn arrays(peer: &Peer, arguments: &Arguments, add: Add<'_>) -> Result<(), String> {
     for set in rows::arrays::SETS {
         let data = real::load(set.name)?;

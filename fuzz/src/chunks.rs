@@ -35,7 +35,8 @@ pub fn decode(bytes: &[u8]) {
 
 /// A part of a chunk is the same part of the whole.
 pub fn parts(bytes: &[u8]) {
-    // The last bytes also say which part, so that a file that is nothing but a chunk can be an input.
+    // The last bytes also say which part, so that a file that is nothing but a chunk can be an
+    // input.
     let mut choices = Input::new(&bytes[bytes.len().saturating_sub(9)..]);
     let (a, b, c) = (choices.below(MOST), choices.below(MOST), choices.byte());
     let mut decompressor = decompressor();
@@ -66,7 +67,8 @@ pub fn parts(bytes: &[u8]) {
     assert!(decompressor.items(&chunk, first..last).unwrap() == plain[first * typesize..last * typesize]);
 }
 
-/// Decoding into differently filled buffers gives the same: nothing of what was there shows through.
+/// Decoding into differently filled buffers gives the same: nothing of what was there shows
+/// through.
 pub fn no_stale_output(bytes: &[u8]) {
     let mut decompressor = decompressor();
     let outputs = [0x5a, 0xa5].map(|fill| {

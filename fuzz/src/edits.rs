@@ -99,7 +99,8 @@ impl Trial<'_> {
         self.disk.set_fault(Fault { after, kind });
         let before = self.model.clone();
         let result = self.change().and_then(|()| self.frame().checkpoint().map(drop));
-        // A file that cannot be removed after a commit is no failure; any other change that fails is, and the last one.
+        // A file that cannot be removed after a commit is no failure; any other change that fails
+        // is, and the last one.
         if self.disk.has_failed_change() && result.is_err() {
             assert!(self.frame().append(&[1; CHUNK]).is_err(), "goes on after {result:?}");
         }

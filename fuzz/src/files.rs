@@ -79,7 +79,8 @@ fn super_chunk(frame: &SuperChunk) {
     check(frame.gather(&[0, frame.nitems().saturating_sub(1)]));
 }
 
-/// A sparse frame: files one after the other, each after its length in two bytes; the first is the index.
+/// A sparse frame: files one after the other, each after its length in two bytes; the first is the
+/// index.
 pub fn sparse_frame(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let directory = MemoryDirectory::new();
@@ -240,7 +241,8 @@ impl Write for Capped<'_> {
     }
 }
 
-/// Msgpack as the header and the trailer of a frame, with lengths that are right, and as the metalayer of an array.
+/// Msgpack as the header and the trailer of a frame, with lengths that are right, and as the
+/// metalayer of an array.
 pub fn msgpack(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let (which, split) = (input.byte(), usize::from(input.byte()));

@@ -1,6 +1,8 @@
-//! What the fuzz targets do: each function takes the bytes of one input, and panics when a promise is broken.
+//! What the fuzz targets do: each function takes the bytes of one input, and panics when a promise
+//! is broken.
 //!
-//! A target in `fuzz_targets` only names its function, so that the same input can be tried from anywhere.
+//! A target in `fuzz_targets` only names its function, so that the same input can be tried from
+//! anywhere.
 
 extern crate alloc;
 
@@ -28,7 +30,8 @@ use blosc_oxide::{Decompressor, Error, FrameOptions, Limits, Options, Threads};
 
 /// More than most inputs hold, and little enough that one which declares it costs nothing.
 const MOST: usize = 64 << 10;
-/// How many chunks of a file are looked at: a special chunk costs no bytes, so that a small file can have millions.
+/// How many chunks of a file are looked at: a special chunk costs no bytes, so that a small file
+/// can have millions.
 const MOST_CHUNKS: usize = 40;
 
 fn limits() -> Limits {

@@ -1,4 +1,5 @@
-//! What python-blosc2 puts around Blosc files, as the command reads it: archives, and descriptions in msgpack and pickles.
+//! What python-blosc2 puts around Blosc files, as the command reads it: archives, and descriptions
+//! in msgpack and pickles.
 //!
 //! The command is a program and no library, so that its modules are taken from their files.
 
@@ -24,7 +25,8 @@ fn check<T>(result: Result<T>) -> Option<T> {
     result.inspect_err(check_error).ok()
 }
 
-/// The list of an archive: its members are inside of it and apart, and their names stay in a directory.
+/// The list of an archive: its members are inside of it and apart, and their names stay in a
+/// directory.
 pub fn archive(bytes: &[u8]) {
     let Some(mut entries) = check(zip::entries(&bytes, &limits())) else { return };
     entries.sort_by_key(|entry| (entry.offset, entry.len));
@@ -53,7 +55,8 @@ fn normal(part: Component<'_>) -> Option<&str> {
     }
 }
 
-/// A pickle: the items are inside of it, as many as the array has, and its description can be written and read again.
+/// A pickle: the items are inside of it, as many as the array has, and its description can be
+/// written and read again.
 pub fn pickle(bytes: &[u8]) {
     let Some(Some((array, items))) = check(pickled_array(bytes)) else { return };
     assert!(items.start <= items.end && items.end <= bytes.len(), "items at {items:?} of {}", bytes.len());

@@ -132,7 +132,8 @@ fn read_manifest(directory: &Path) -> Vec<Value> {
     serde_json::from_slice(&text).expect("the manifest is JSON")
 }
 
-/// Turns every .npy file of a directory into a Bloscpack file, and back under another name. How many there were.
+/// Turns every .npy file of a directory into a Bloscpack file, and back under another name. How
+/// many there were.
 pub(crate) fn convert_npy(directory: &str) -> usize {
     let mut converted = 0;
     for entry in fs::read_dir(directory).expect("the directory can be listed") {

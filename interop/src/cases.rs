@@ -63,8 +63,8 @@ fn any_data(rng: &mut Rng, nbytes: usize, typesize: usize) -> Vec<u8> {
     generate(&spec).expect("a formula")
 }
 
-/// One or two filters; with three, C-Blosc2 is not to be trusted. Bytedelta names its planes, because a chunk outside
-/// of a super-chunk has no other place to tell C-Blosc2 of them.
+/// One or two filters; with three, C-Blosc2 is not to be trusted. Bytedelta names its planes,
+/// because a chunk outside of a super-chunk has no other place to tell C-Blosc2 of them.
 fn any_filters(rng: &mut Rng, typesize: usize) -> Vec<Filter> {
     let planes = u8::try_from(typesize).unwrap_or(4);
     let choices = [

@@ -1,4 +1,5 @@
-//! A set of chunks in one directory: `chunks.bin`, one after another, and `index.json`, a list that says where each is.
+//! A set of chunks in one directory: `chunks.bin`, one after another, and `index.json`, a list that
+//! says where each is.
 
 use crate::cases::Case;
 use std::fs;

@@ -1,6 +1,7 @@
-//! Our side of the interop test: chunks (`write`, `read`), Bloscpack files (`write-bloscpack`, `append-bloscpack`,
-//! `convert-npy`), frames that both sides change in turn (`frames`, `turn`, `serve`) and at the same time (`append`), and
-//! arrays that they change in turn (`arrays`, `turn-arrays`, `read-arrays`, `serve`).
+//! Our side of the interop test: chunks (`write`, `read`), Bloscpack files (`write-bloscpack`,
+//! `append-bloscpack`, `convert-npy`), frames that both sides change in turn (`frames`, `turn`,
+//! `serve`) and at the same time (`append`), and arrays that they change in turn (`arrays`,
+//! `turn-arrays`, `read-arrays`, `serve`).
 #![expect(clippy::print_stdout, reason = "a command that reports its counts")]
 
 mod arrays;

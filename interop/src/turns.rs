@@ -1,5 +1,6 @@
-//! Our side of a test in which a driver changes a frame or an array with both libraries in turns: it tells us line by line
-//! what to do, as JSON, and gets a line for each. One handle stays open for as long as the driver wants.
+//! Our side of a test in which a driver changes a frame or an array with both libraries in turns:
+//! it tells us line by line what to do, as JSON, and gets a line for each. One handle stays open
+//! for as long as the driver wants.
 
 use crate::frames::{from_hex, packed};
 use blosc_oxide::{

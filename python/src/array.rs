@@ -1,4 +1,5 @@
-//! Arrays: a snapshot that is read by any number of threads, and the edit that is open, if there is one.
+//! Arrays: a snapshot that is read by any number of threads, and the edit that is open, if there is
+//! one.
 
 use crate::buffer::{Source, new_bytearray};
 use crate::errors::{exception, of_file};
@@ -14,7 +15,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The dtype, and the shapes of the array, of its chunks and of its blocks.
 type Layout = (String, Vec<u64>, Vec<u64>, Vec<u64>);
 
-/// Whether everything is good, and what is not: the number of a chunk, where it is one, and a sentence.
+/// Whether everything is good, and what is not: the number of a chunk, where it is one, and a
+/// sentence.
 type Findings = (bool, Vec<(Option<usize>, String)>);
 
 /// An array on disk or in memory, for the class `NDArray` of the package.
@@ -22,11 +24,13 @@ type Findings = (bool, Vec<(Option<usize>, String)>);
 pub(crate) struct Array {
     path: Option<PathBuf>,
     is_writable: bool,
-    /// Only ever locked while the lock of the interpreter is released: whoever has it may wait for a disk.
+    /// Only ever locked while the lock of the interpreter is released: whoever has it may wait for
+    /// a disk.
     state: Mutex<State>,
 }
 
-/// What an array is at the moment. Reading takes a clone of the snapshot, and does not hold up others.
+/// What an array is at the moment. Reading takes a clone of the snapshot, and does not hold up
+/// others.
 struct State {
     snapshot: Option<NdArray>,
     edit: Option<ArrayEdit>,
@@ -126,13 +130,15 @@ impl Array {
         Ok(facts)
     }
 
-    /// The items that selections of each axis take, in C order; `nbytes` is how many bytes these are.
+    /// The items that selections of each axis take, in C order; `nbytes` is how many bytes these
+    /// are.
     fn slice<'py>(&self, py: Python<'py>, selections: Selections, nbytes: usize) -> PyResult<Bound<'py, PyByteArray>> {
         let items = new_bytearray(py, nbytes, |out| self.with_reader(|array| array.slice_into(&selections.0, out)))?;
         items.map_err(|error| self.exception(&error))
     }
 
-    /// The items at points, whose indices are little-endian numbers of 64 bits, one after the other.
+    /// The items at points, whose indices are little-endian numbers of 64 bits, one after the
+    /// other.
     fn gather<'py>(&self, py: Python<'py>, points: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let points = Source::of(points)?;
         let items = self.read(py, |array| array.gather(&numbers(points.bytes(&mut Vec::new()))))?;
@@ -283,12 +289,14 @@ impl Array {
         Self { path, is_writable, state: Mutex::new(State { snapshot: Some(snapshot), edit: None }) }
     }
 
-    /// The state, also after a panic elsewhere: what has changed half is in an edit, which is published by `commit` only.
+    /// The state, also after a panic elsewhere: what has changed half is in an edit, which is
+    /// published by `commit` only.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets `read` read the edit that is open, or else the snapshot. The lock of the interpreter is to be released.
+    /// Lets `read` read the edit that is open, or else the snapshot. The lock of the interpreter is
+    /// to be released.
     fn with_reader<T>(&self, read: impl FnOnce(&ArrayReader) -> Result<T>) -> Result<T> {
         let state = self.lock();
         if let Some(edit) = &state.edit {

@@ -1,15 +1,19 @@
 //! Memory of other Python objects, which other threads may write to while a call works on it.
 //!
-//! A call releases the lock of the interpreter, and even one that holds it is not alone: NumPy works without it. So memory that
-//! anybody can write to must not become a `&[u8]`, which promises that its bytes stay what they are: a decoder may check a
-//! length and read it again, and go by the second value. Nor may a `&mut [u8]` point to memory that others read and write.
+//! A call releases the lock of the interpreter, and even one that holds it is not alone: NumPy
+//! works without it. So memory that anybody can write to must not become a `&[u8]`, which promises
+//! that its bytes stay what they are: a decoder may check a length and read it again, and go by the
+//! second value. Nor may a `&mut [u8]` point to memory that others read and write.
 //!
-//! * The memory of a `bytes` object never changes, and is borrowed as it is. So is a read-only view of one, such as a NumPy array
-//!   from `numpy.frombuffer`: its owner is looked for, and its address compared.
-//! * All other memory is read once, by atomic loads, into memory of our own ([`Source::bytes`]), and written by atomic stores from
-//!   memory of our own ([`Target::store`]). A load or store that another thread interferes with gives some value: wrong data,
-//!   which the checks of the library then see as they see any other data.
-//! * The memory of a `bytes` object that has just been made is known to nobody else, and is written to directly.
+//! * The memory of a `bytes` object never changes, and is borrowed as it is. So is a read-only view
+//!   of one, such as a NumPy array from `numpy.frombuffer`: its owner is looked for, and its
+//!   address compared.
+//! * All other memory is read once, by atomic loads, into memory of our own ([`Source::bytes`]),
+//!   and written by atomic stores from memory of our own ([`Target::store`]). A load or store that
+//!   another thread interferes with gives some value: wrong data, which the checks of the library
+//!   then see as they see any other data.
+//! * The memory of a `bytes` object that has just been made is known to nobody else, and is written
+//!   to directly.
 
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
@@ -20,7 +24,8 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 const WORD: usize = size_of::<usize>();
-/// How many owners of a view are looked at: NumPy makes the first array the base of all views of it.
+/// How many owners of a view are looked at: NumPy makes the first array the base of all views of
+/// it.
 const MAX_OWNERS: usize = 4;
 
 /// A buffer that is read.
@@ -73,8 +78,8 @@ impl Source {
             Memory::Constant { owner, at } => &constant_bytes(owner)[*at..*at + self.len],
             Memory::Shared(buffer) => {
                 let copy = super::scratch::room(copy, self.len);
-                // SAFETY: the buffer is contiguous and has `len_bytes()` bytes, which is the length of `copy`; it is not released
-                // before `self` is dropped.
+                // SAFETY: the buffer is contiguous and has `len_bytes()` bytes, which is the length
+                // of `copy`; it is not released before `self` is dropped.
                 unsafe { load(buffer.buf_ptr().cast(), copy) };
                 copy
             }
@@ -89,7 +94,8 @@ fn constant_bytes(owner: &Py<PyBytes>) -> &[u8] {
     let start = unsafe { ffi::PyBytes_AsString(object) };
     // SAFETY: as above; the function only reads a length that never changes.
     let len = unsafe { ffi::PyBytes_Size(object) };
-    // SAFETY: the object is alive as long as the reference that is borrowed here, and its bytes never change.
+    // SAFETY: the object is alive as long as the reference that is borrowed here, and its bytes
+    // never change.
     unsafe { std::slice::from_raw_parts(start.cast(), len.unsigned_abs()) }
 }
 
@@ -136,8 +142,8 @@ impl Target {
     /// Copies `bytes`, no more than it has, to its start.
     pub(crate) fn store(&self, bytes: &[u8]) {
         assert!(bytes.len() <= self.len(), "{} bytes for a buffer of {}", bytes.len(), self.len());
-        // SAFETY: the buffer is contiguous and writable, and was just seen to be long enough; it is not released before `self` is
-        // dropped.
+        // SAFETY: the buffer is contiguous and writable, and was just seen to be long enough; it is
+        // not released before `self` is dropped.
         unsafe { store(bytes, self.0.buf_ptr().cast()) };
     }
 }
@@ -170,12 +176,14 @@ fn contiguous(object: &Bound<'_, PyAny>) -> PyResult<(PyUntypedBuffer, usize)> {
     Ok((buffer, itemsize))
 }
 
-/// Whether a format of the module `struct` has items that are Python objects; names of fields are between colons.
+/// Whether a format of the module `struct` has items that are Python objects; names of fields are
+/// between colons.
 fn holds_objects(format: &[u8]) -> bool {
     format.split(|&byte| byte == b':').step_by(2).any(|types| types.contains(&b'O'))
 }
 
-/// A new `bytes` object of `len` bytes that `fill` writes, with the lock of the interpreter released.
+/// A new `bytes` object of `len` bytes that `fill` writes, with the lock of the interpreter
+/// released.
 pub(crate) fn new_bytes<'py, E: Send>(
     py: Python<'py>,
     len: usize,
@@ -188,7 +196,8 @@ pub(crate) fn new_bytes<'py, E: Send>(
     let object = unsafe { Bound::from_owned_ptr_or_err(py, object) }?.cast_into::<PyBytes>()?;
     // SAFETY: it is a `bytes` object; the function only computes an address in it.
     let start = unsafe { ffi::PyBytes_AsString(object.as_ptr()) };
-    // SAFETY: the object has `len` bytes, and nobody else knows of it, unless it is the empty one, of which there is only one.
+    // SAFETY: the object has `len` bytes, and nobody else knows of it, unless it is the empty one,
+    // of which there is only one.
     let filled = unsafe { fill_new(py, start.cast(), len, fill) };
     Ok(filled.map(|()| object))
 }
@@ -254,7 +263,8 @@ unsafe fn load(from: *const u8, to: &mut [u8]) {
         *byte = unsafe { load_byte(from.wrapping_add(index)) };
     }
     for (index, word) in words.iter_mut().enumerate() {
-        // SAFETY: the caller vouches for these bytes, and the address is a multiple of their number.
+        // SAFETY: the caller vouches for these bytes, and the address is a multiple of their
+        // number.
         let atomic = unsafe { &*first_word.wrapping_add(index * WORD).cast::<AtomicUsize>() };
         #[expect(clippy::host_endian_bytes, reason = "the bytes keep the order that they have in memory")]
         {
@@ -289,7 +299,8 @@ unsafe fn store(from: &[u8], to: *mut u8) {
         unsafe { store_byte(byte, to.wrapping_add(index)) };
     }
     for (index, word) in words.iter().enumerate() {
-        // SAFETY: the caller vouches for these bytes, and the address is a multiple of their number.
+        // SAFETY: the caller vouches for these bytes, and the address is a multiple of their
+        // number.
         let atomic = unsafe { &*first_word.wrapping_add(index * WORD).cast::<AtomicUsize>() };
         #[expect(clippy::host_endian_bytes, reason = "the bytes keep the order that they have in memory")]
         atomic.store(usize::from_ne_bytes(*word), Ordering::Relaxed);

@@ -11,29 +11,18 @@ use pyo3::types::{PyBytes, PyDict};
 
 /// Compress a buffer into a chunk.
 ///
-/// Parameters
-/// ----------
-/// buffer : bytes-like
-///     The data: any object with the buffer protocol whose memory is contiguous in C order.
-/// typesize : int, optional
-///     The size of an item in bytes; that of the items of `buffer` if not given.
-/// codec : str or int
-///     "blosclz", "lz4", "lz4hc", "zlib", "zstd", or "snappy" in Blosc1 chunks.
-/// level : int
-///     0 (store) to 9 (smallest).
-/// filters : str, sequence or None
-///     Up to six, in their order: "shuffle", "bitshuffle", "delta", "bytedelta", or pairs of a name and a parameter such as
-///     ("trunc_prec", 10) and ("int_trunc", 8). None for no filter.
-/// blocksize : int, optional
-///     The size of blocks in bytes; chosen by codec, level and typesize if not given.
-/// splitmode : str
-///     "always", "never", "auto" or "forward_compat".
-/// use_dict : bool
-///     Whether the chunk gets a dictionary made from its own data (lz4, lz4hc and zstd).
-/// nthreads : int, optional
-///     How many threads may work; if not given, as many as there are in a call from the main thread, and one in others.
-/// format : str
-///     "blosc2", or "blosc1" for what every reader since C-Blosc 1.0 understands.
+/// Parameters ---------- buffer : bytes-like The data: any object with the buffer protocol whose
+/// memory is contiguous in C order. typesize : int, optional The size of an item in bytes; that of
+/// the items of `buffer` if not given. codec : str or int "blosclz", "lz4", "lz4hc", "zlib",
+/// "zstd", or "snappy" in Blosc1 chunks. level : int 0 (store) to 9 (smallest). filters : str,
+/// sequence or None Up to six, in their order: "shuffle", "bitshuffle", "delta", "bytedelta", or
+/// pairs of a name and a parameter such as ("trunc_prec", 10) and ("int_trunc", 8). None for no
+/// filter. blocksize : int, optional The size of blocks in bytes; chosen by codec, level and
+/// typesize if not given. splitmode : str "always", "never", "auto" or "forward_compat". use_dict :
+/// bool Whether the chunk gets a dictionary made from its own data (lz4, lz4hc and zstd). nthreads
+/// : int, optional How many threads may work; if not given, as many as there are in a call from the
+/// main thread, and one in others. format : str "blosc2", or "blosc1" for what every reader since
+/// C-Blosc 1.0 understands.
 ///
 /// Returns
 /// -------

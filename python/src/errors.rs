@@ -27,8 +27,8 @@ pub(crate) fn of_file(error: &Error, path: Option<&Path>) -> PyErr {
     }
 }
 
-/// An `OSError`, which becomes one of its subclasses by its number, as `FileNotFoundError`. Where the operating system has
-/// given no number, it is the one with this name.
+/// An `OSError`, which becomes one of its subclasses by its number, as `FileNotFoundError`. Where
+/// the operating system has given no number, it is the one with this name.
 fn os_error(errno: Option<i32>, name: &str, message: String, path: Option<&Path>) -> PyErr {
     let named = || Python::attach(|py| py.import("errno")?.getattr(name)?.extract());
     match (errno.map_or_else(named, Ok), path) {

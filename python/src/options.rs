@@ -180,8 +180,9 @@ impl<'py> FromPyObject<'_, 'py> for FormatArgument {
     }
 }
 
-/// The threads for a call over `nbytes` bytes: as many as were asked for, or as many as there are. A call from another thread
-/// than the main one is taken for a part of something that is parallel already, and works alone.
+/// The threads for a call over `nbytes` bytes: as many as were asked for, or as many as there are.
+/// A call from another thread than the main one is taken for a part of something that is parallel
+/// already, and works alone.
 pub(crate) fn threads(py: Python<'_>, nthreads: Option<i64>, nbytes: usize) -> PyResult<Threads> {
     match nthreads {
         Some(count) => match size("nthreads", count)? {

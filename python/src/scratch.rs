@@ -1,4 +1,5 @@
-//! What a thread keeps from one call to the next, so that calls of the same size allocate no memory but for their result.
+//! What a thread keeps from one call to the next, so that calls of the same size allocate no memory
+//! but for their result.
 
 use blosc_oxide::limits::MAX_NBYTES;
 use blosc_oxide::{Compressor, Decompressor, Limits, Options, Result};

@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 /// A selection for each axis.
 pub(crate) struct Selections(pub(crate) Vec<AxisSelection>);
 
-/// What the package says for one axis: an index, a slice, or a list of indices; all of them checked and none negative.
+/// What the package says for one axis: an index, a slice, or a list of indices; all of them checked
+/// and none negative.
 #[derive(FromPyObject)]
 enum Axis {
     Index(u64),

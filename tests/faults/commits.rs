@@ -1,7 +1,7 @@
 //! `commits FILE SIZE`: appends standard input to a frame, and commits after every `SIZE` bytes.
 //!
-//! The command commits once and ends. A program that commits again and again takes turns between two places for index and
-//! trailer, from some hundred chunks on.
+//! The command commits once and ends. A program that commits again and again takes turns between
+//! two places for index and trailer, from some hundred chunks on.
 
 use blosc_oxide::{Frame, Result};
 use std::io::{Cursor, Read, Write};

@@ -1,8 +1,9 @@
-//! blosc-oxide and another crate for Blosc2 chunks, measured in turns. The feature of the build says which crate.
+//! blosc-oxide and another crate for Blosc2 chunks, measured in turns. The feature of the build
+//! says which crate.
 //!
-//! Chunks of 2 MiB at level 5 on one thread. Both compress; both read what blosc-oxide wrote, if the other can. A line
-//! for each codec and filter: geometric means over the data sets of how many times as fast blosc-oxide is, and of its
-//! compressed size as a part of the other's.
+//! Chunks of 2 MiB at level 5 on one thread. Both compress; both read what blosc-oxide wrote, if
+//! the other can. A line for each codec and filter: geometric means over the data sets of how many
+//! times as fast blosc-oxide is, and of its compressed size as a part of the other's.
 
 #[cfg(not(any(feature = "blosc2", feature = "blosc2-pure-rs", feature = "blusc")))]
 compile_error!("a feature names the crate to compare with: blosc2, blosc2-pure-rs or blusc");

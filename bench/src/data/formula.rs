@@ -1,5 +1,5 @@
-//! Data made by formula, the same on every machine: for what no real data can show, and for checks that must not depend on
-//! downloads.
+//! Data made by formula, the same on every machine: for what no real data can show, and for checks
+//! that must not depend on downloads.
 
 use super::DataSet;
 

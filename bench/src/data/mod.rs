@@ -1,4 +1,5 @@
-//! The data sets that are measured: real ones, which `bench install` gets, and a few made by formula.
+//! The data sets that are measured: real ones, which `bench install` gets, and a few made by
+//! formula.
 
 pub(crate) mod formula;
 pub(crate) mod real;
@@ -16,8 +17,8 @@ impl DataSet {
         len.min(self.bytes.len()) / self.typesize * self.typesize
     }
 
-    /// Chunks of at most `len` bytes, as many as `total` bytes have room for and at least one. They are spread evenly over the set:
-    /// its start may be a header or an ocean.
+    /// Chunks of at most `len` bytes, as many as `total` bytes have room for and at least one. They
+    /// are spread evenly over the set: its start may be a header or an ocean.
     pub(crate) fn chunks(&self, len: usize, total: usize) -> Vec<&[u8]> {
         let len = self.chunk_len(len);
         let count = (total / len).clamp(1, self.bytes.len() / len);

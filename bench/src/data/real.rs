@@ -1,4 +1,5 @@
-//! Real data, out of packages of PyPI. `data/sets.json` has what they are, and the checksums that make figures repeatable.
+//! Real data, out of packages of PyPI. `data/sets.json` has what they are, and the checksums that
+//! make figures repeatable.
 
 use super::DataSet;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! What a commit after each chunk costs, against C-Blosc2, which writes all of its index on every call.
+//! What a commit after each chunk costs, against C-Blosc2, which writes all of its index on every
+//! call.
 
 use super::operations::{chunk_options, chunks};
 use super::{counts, seconds};
@@ -171,7 +172,8 @@ fn program(peer: &Peer, data: &DataSet, scratch: &Path) -> String {
     )
 }
 
-/// What a frame takes that was committed after each chunk, as a multiple of what is left of it when it is compacted.
+/// What a frame takes that was committed after each chunk, as a multiple of what is left of it when
+/// it is compacted.
 fn sizes(data: &DataSet, scratch: &Path) -> String {
     let chunks = data.chunks(PROGRAM_CHUNK_LEN, usize::MAX);
     let path = scratch.join("sizes");

@@ -38,7 +38,8 @@ struct Step {
     times: f64,
 }
 
-/// Ten times the chunks may cost so many times as much before it is called worse than linear: what was in a cache no longer is.
+/// Ten times the chunks may cost so many times as much before it is called worse than linear: what
+/// was in a cache no longer is.
 const LINEAR: f64 = 15.0;
 /// What takes less time, or memory, is not looked at: it is the noise of the machine.
 const MIN_SECONDS: f64 = 0.005;
@@ -141,7 +142,8 @@ fn seconds(seconds: f64) -> String {
     }
 }
 
-/// The steps that cost more than they would if the cost were linear, by the time that a processor was busy where that is known.
+/// The steps that cost more than they would if the cost were linear, by the time that a processor
+/// was busy where that is known.
 fn worse_than_linear(curves: &[Curve]) -> Vec<Step> {
     let mut steps = Vec::new();
     for Curve { operation, points } in curves {

@@ -1,5 +1,5 @@
-//! What is done to frames of different numbers of chunks. Each operation runs in a process of its own, so that the most memory
-//! that process had is what the operation took.
+//! What is done to frames of different numbers of chunks. Each operation runs in a process of its
+//! own, so that the most memory that process had is what the operation took.
 
 use crate::data::formula;
 use blosc_oxide::{Codec, Compressor, Frame, FrameEdit, FrameOptions, Options, Threads, storage::Durability};
@@ -7,14 +7,16 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Short chunks: ten million of them are 2 GB. What grows is what there is for each chunk, whatever it holds.
+/// Short chunks: ten million of them are 2 GB. What grows is what there is for each chunk, whatever
+/// it holds.
 const CHUNK_LEN: usize = 256;
 /// How many different chunks there are.
 const KINDS: usize = 251;
 const TYPESIZE: usize = 4;
 /// How many items a slice has: some chunks.
 const SLICE: u64 = 1000;
-/// An operation is repeated for so long, and the fastest run counts: nothing but the machine makes one slower.
+/// An operation is repeated for so long, and the fastest run counts: nothing but the machine makes
+/// one slower.
 const BUDGET: Duration = Duration::from_millis(300);
 const MAX_RUNS: usize = 101;
 /// What is cut off the end of a frame, so that `repair` has to look for its chunks: the trailer.
@@ -23,15 +25,18 @@ const CUT: u64 = 20;
 /// What an operation took.
 pub(crate) struct Cost {
     pub(crate) seconds: f64,
-    /// For how long a processor was busy with it, which others on the machine do not change. `None` where the system does not tell.
+    /// For how long a processor was busy with it, which others on the machine do not change. `None`
+    /// where the system does not tell.
     pub(crate) busy: Option<f64>,
-    /// The most memory that the process had, above what it had before. `None` where the system does not tell.
+    /// The most memory that the process had, above what it had before. `None` where the system does
+    /// not tell.
     pub(crate) memory: Option<u64>,
 }
 
 type Operation = (&'static str, fn(&Path, usize) -> Cost);
 
-/// All operations in the order in which they can be done to one file: the first writes it, the last damages it.
+/// All operations in the order in which they can be done to one file: the first writes it, the last
+/// damages it.
 pub(crate) const OPERATIONS: [Operation; 7] = [
     ("write", write),
     ("open", open),
@@ -50,7 +55,8 @@ fn options() -> FrameOptions {
     FrameOptions::new(chunk_options()).with_durability(Durability::None)
 }
 
-/// Chunks of different lengths, over and over: an index of chunks that are all alike would compress to nothing.
+/// Chunks of different lengths, over and over: an index of chunks that are all alike would compress
+/// to nothing.
 pub(super) fn chunks() -> impl Iterator<Item = Vec<u8>> + Clone {
     let mut compressor = Compressor::new(chunk_options()).expect("good options");
     let walk = formula::walk(KINDS * CHUNK_LEN).bytes;

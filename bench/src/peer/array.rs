@@ -37,7 +37,8 @@ impl Functions {
     pub(super) fn load(library: &Library) -> Result<Self, libloading::Error> {
         macro_rules! function {
             ($name:literal) => {
-                // SAFETY: the type that it is stored as is the one that b2nd.h declares for this name.
+                // SAFETY: the type that it is stored as is the one that b2nd.h declares for this
+                // name.
                 unsafe { *library.get($name)? }
             };
         }
@@ -83,8 +84,9 @@ impl Peer {
         let storage = Storage::in_memory(&cparams, &dparams);
         let (shape, chunks, blocks) = (cut.shape.map(long), cut.chunks.map(short), cut.blocks.map(short));
         let functions = &self.arrays;
-        // SAFETY: the structures are laid out as the library declares them, the lists have as many numbers as there are
-        // dimensions, and a type and metalayers need not be given. It copies what it keeps.
+        // SAFETY: the structures are laid out as the library declares them, the lists have as many
+        // numbers as there are dimensions, and a type and metalayers need not be given. It copies
+        // what it keeps.
         let context = unsafe {
             (functions.create_context)(
                 &raw const storage,
@@ -122,8 +124,8 @@ impl PeerArray<'_> {
     pub(crate) fn slice(&self, start: [u64; 3], stop: [u64; 3], out: &mut [u8]) {
         let shape: [i64; 3] = std::array::from_fn(|axis| long(stop[axis] - start[axis]));
         let (start, stop) = (start.map(long), stop.map(long));
-        // SAFETY: the array is alive, the lists have as many numbers as it has dimensions, and the buffer has the length
-        // that is given.
+        // SAFETY: the array is alive, the lists have as many numbers as it has dimensions, and the
+        // buffer has the length that is given.
         let code = unsafe {
             (self.functions.get_slice)(
                 self.array,
@@ -141,8 +143,8 @@ impl PeerArray<'_> {
     pub(crate) fn set_slice(&mut self, start: [u64; 3], stop: [u64; 3], data: &[u8]) {
         let shape: [i64; 3] = std::array::from_fn(|axis| long(stop[axis] - start[axis]));
         let (start, stop) = (start.map(long), stop.map(long));
-        // SAFETY: the array is alive, the lists have as many numbers as it has dimensions, and the buffer has the length
-        // that is given.
+        // SAFETY: the array is alive, the lists have as many numbers as it has dimensions, and the
+        // buffer has the length that is given.
         let code = unsafe {
             (self.functions.set_slice)(
                 data.as_ptr().cast(),
@@ -159,7 +161,8 @@ impl PeerArray<'_> {
     /// Reads the items at these positions, counted in C order.
     pub(crate) fn points(&self, positions: &[i64], out: &mut [u8]) {
         let count = length(positions.len());
-        // SAFETY: the array is alive, there are as many positions as is said, and the buffer has the length that is given.
+        // SAFETY: the array is alive, there are as many positions as is said, and the buffer has
+        // the length that is given.
         let code = unsafe {
             (self.functions.get_sparse)(
                 self.array,

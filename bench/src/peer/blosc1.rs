@@ -24,7 +24,8 @@ type DecompressCtx = unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_i
 type SetCompressor = unsafe extern "C" fn(*const c_char) -> c_int;
 type SetThreads = unsafe extern "C" fn(c_int) -> c_int;
 
-/// What is measured of the library: the functions that keep their memory from call to call, and those that are told everything.
+/// What is measured of the library: the functions that keep their memory from call to call, and
+/// those that are told everything.
 pub(crate) struct Blosc1 {
     compress: Compress,
     decompress: Decompress,
@@ -44,7 +45,8 @@ impl Blosc1 {
         let library = unsafe { Library::new(path)? };
         macro_rules! function {
             ($name:literal) => {
-                // SAFETY: the type that it is stored as is the one that blosc.h declares for this name.
+                // SAFETY: the type that it is stored as is the one that blosc.h declares for this
+                // name.
                 unsafe { *library.get($name)? }
             };
         }
@@ -73,7 +75,8 @@ impl Blosc1 {
         &self.version
     }
 
-    /// The library set up for a configuration. It has one state for the whole process, and so one user at a time.
+    /// The library set up for a configuration. It has one state for the whole process, and so one
+    /// user at a time.
     pub(crate) fn configured(&mut self, case: Case, typesize: usize) -> Configured<'_> {
         let codec = name(case);
         // SAFETY: the string ends with a zero byte and is only looked at.

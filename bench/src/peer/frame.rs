@@ -45,7 +45,8 @@ impl Functions {
     pub(super) fn load(library: &Library) -> Result<Self, libloading::Error> {
         macro_rules! function {
             ($name:literal) => {
-                // SAFETY: the type that it is stored as is the one that blosc2.h declares for this name.
+                // SAFETY: the type that it is stored as is the one that blosc2.h declares for this
+                // name.
                 unsafe { *library.get($name)? }
             };
         }
@@ -82,7 +83,8 @@ impl Peer {
             dparams: null.cast(),
             io: null.cast(),
         };
-        // SAFETY: the structures are laid out as the library declares them, and it copies what it keeps.
+        // SAFETY: the structures are laid out as the library declares them, and it copies what it
+        // keeps.
         let schunk = unsafe { (self.frames.new)(&raw const storage) };
         PeerFrame::new(&self.frames, schunk)
     }
@@ -111,7 +113,8 @@ impl<'p> PeerFrame<'p> {
 
     /// Puts a chunk in place of another.
     pub(crate) fn update(&mut self, index: usize, chunk: &[u8]) {
-        // SAFETY: the super-chunk is alive, and the chunk, whose header tells its length, is copied.
+        // SAFETY: the super-chunk is alive, and the chunk, whose header tells its length, is
+        // copied.
         let nchunks = unsafe { (self.functions.update)(self.schunk, long(index), chunk.as_ptr(), true) };
         assert!(nchunks > 0, "C-Blosc2 fails to update: {nchunks}");
     }
@@ -152,7 +155,8 @@ impl<'p> PeerFrame<'p> {
 
     fn change_vlmetalayer(&mut self, change: VlMeta, name: &str, content: &[u8]) {
         let name = CString::new(name).expect("a name without zeros");
-        // SAFETY: the super-chunk is alive, the name ends with a zero byte, and the content has the length that is given.
+        // SAFETY: the super-chunk is alive, the name ends with a zero byte, and the content has the
+        // length that is given.
         let code =
             unsafe { change(self.schunk, name.as_ptr(), content.as_ptr(), int(content.len()), std::ptr::null()) };
         assert!(code >= 0, "C-Blosc2 fails to change a metalayer: {code}");

@@ -116,7 +116,8 @@ impl Peer {
         let library = unsafe { Library::new(path)? };
         macro_rules! function {
             ($name:literal) => {
-                // SAFETY: the type that it is stored as is the one that blosc2.h declares for this name.
+                // SAFETY: the type that it is stored as is the one that blosc2.h declares for this
+                // name.
                 unsafe { *library.get($name)? }
             };
         }
@@ -154,7 +155,8 @@ impl Peer {
     /// A context that compresses.
     pub(crate) fn compressor(&self, params: Params) -> PeerContext<'_> {
         let cparams = CParams::new(params);
-        // SAFETY: the structure is laid out as the library declares it, and every pointer in it may be null.
+        // SAFETY: the structure is laid out as the library declares it, and every pointer in it may
+        // be null.
         let context = unsafe { (self.create_compressor)(cparams) };
         PeerContext { peer: self, context }
     }
@@ -163,7 +165,8 @@ impl Peer {
     pub(crate) fn decompressor(&self, threads: i16) -> PeerContext<'_> {
         let null = std::ptr::null_mut();
         let dparams = DParams { nthreads: threads, schunk: null, postfilter: null, postparams: null, typesize: 0 };
-        // SAFETY: the structure is laid out as the library declares it, and every pointer in it may be null.
+        // SAFETY: the structure is laid out as the library declares it, and every pointer in it may
+        // be null.
         let context = unsafe { (self.create_decompressor)(dparams) };
         PeerContext { peer: self, context }
     }

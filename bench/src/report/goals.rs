@@ -102,7 +102,8 @@ const COMMON: [&str; 4] = ["2", "4", "8", "16"];
 const ODD: [&str; 3] = ["1", "3", "12"];
 const UP_TO_16: [&str; 7] = ["1", "2", "3", "4", "8", "12", "16"];
 
-/// The same for all rows beside busy loops, where there is no goal for the mean but that of the slowest.
+/// The same for all rows beside busy loops, where there is no goal for the mean but that of the
+/// slowest.
 const fn busy(what: &'static str, worst: f64, is_of: fn(&Row) -> bool) -> Goal {
     Goal { what, mean: worst, worst, is_of }
 }

@@ -1,7 +1,8 @@
-//! Arrays of three dimensions in memory: made, read whole, in slices and item by item, and written into.
+//! Arrays of three dimensions in memory: made, read whole, in slices and item by item, and written
+//! into.
 //!
-//! Both libraries have the same chunks and blocks: those that python-blosc2 chooses for the shape, and those of ours, which are
-//! about as long one way as the other.
+//! Both libraries have the same chunks and blocks: those that python-blosc2 chooses for the shape,
+//! and those of ours, which are about as long one way as the other.
 
 use super::Row;
 use crate::data::DataSet;

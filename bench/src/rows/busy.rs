@@ -15,8 +15,8 @@ pub(crate) const OF_ONE_THREAD: f64 = 0.85;
 
 /// How often each side is measured.
 const SAMPLES: usize = 21;
-/// How often in all if a row is behind after that: two of its three sides share processors with others, which the median of
-/// so few runs does not always even out.
+/// How often in all if a row is behind after that: two of its three sides share processors with
+/// others, which the median of so few runs does not always even out.
 const MORE_SAMPLES: usize = 105;
 /// Short chunks are different ones in turn, see `chunks`.
 const ALL_BYTES: usize = 1 << 20;

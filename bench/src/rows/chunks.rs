@@ -6,8 +6,9 @@ use crate::grid::Case;
 use crate::measure::{Effort, Pair, compare};
 use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Format, Options, Threads};
 
-/// Short chunks are measured on so much data, one chunk after the other: the branches of a single one, done over and over, a
-/// processor learns by heart, which no program but a benchmark lets it do.
+/// Short chunks are measured on so much data, one chunk after the other: the branches of a single
+/// one, done over and over, a processor learns by heart, which no program but a benchmark lets it
+/// do.
 const ALL_BYTES: usize = 1 << 20;
 
 /// A library to compare with, set up for one configuration.

@@ -1,7 +1,8 @@
 //! Frames on disk: appending, updating, opening, reading here and there, metalayers.
 //!
-//! C-Blosc2 works on frames without our checksums, ours on frames with them, as each would by itself. What C writes is in the
-//! file after every call; ours is after a commit. Rows that say `committed` commit after every call.
+//! C-Blosc2 works on frames without our checksums, ours on frames with them, as each would by
+//! itself. What C writes is in the file after every call; ours is after a commit. Rows that say
+//! `committed` commit after every call.
 
 use super::Row;
 use crate::data::DataSet;
@@ -32,8 +33,9 @@ impl Scratch {
         Self(path)
     }
 
-    /// Writes a file and removes it. Memory that a virtual machine has not used yet is slow at first, and the system keeps files
-    /// in it: whoever happens to get that would look ten times as slow as the other.
+    /// Writes a file and removes it. Memory that a virtual machine has not used yet is slow at
+    /// first, and the system keeps files in it: whoever happens to get that would look ten times as
+    /// slow as the other.
     fn touch_memory(&self) {
         let path = self.path("memory");
         let mut file = File::create(&path).expect("room on the disk");
@@ -238,7 +240,8 @@ fn open(peer: &Peer, effort: Effort, frames: &Frames) -> Row {
     frames.row("open", len, pair)
 }
 
-/// Writes a super-chunk of `nchunks` chunks from memory to a new file, once: C takes minutes for many.
+/// Writes a super-chunk of `nchunks` chunks from memory to a new file, once: C takes minutes for
+/// many.
 pub(crate) fn to_file(peer: &Peer, data: &DataSet, nchunks: usize) -> Row {
     let chunk_len = data.bytes.len();
     let mut ours = SuperChunk::new(chunk_options(data.typesize)).expect("good options");

@@ -54,7 +54,8 @@ impl Row {
     }
 }
 
-/// Memory that starts at a multiple of 4096 plus `offset`, so that where buffers happen to be does not decide.
+/// Memory that starts at a multiple of 4096 plus `offset`, so that where buffers happen to be does
+/// not decide.
 pub(crate) struct Aligned {
     memory: Vec<u8>,
     start: usize,

@@ -28,9 +28,9 @@ pub(crate) fn default_dtype(typesize: usize) -> String {
     }
 }
 
-/// The description of an array. Where its type is none of NumPy's, or one of another size than its items, they are bytes
-/// without a meaning. A part of an array has the order of the array, unless it has one axis or none, where both are the
-/// same.
+/// The description of an array. Where its type is none of NumPy's, or one of another size than its
+/// items, they are bytes without a meaning. A part of an array has the order of the array, unless
+/// it has one axis or none, where both are the same.
 pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result<NpyHeader> {
     let typesize = array.geometry().typesize();
     let is_whole = shape.len() == array.shape().len();
@@ -42,7 +42,8 @@ pub(crate) fn description(array: &NdArray, shape: &[u64]) -> blosc_oxide::Result
     }
 }
 
-/// What is wrong with a type that was asked for, and the description that NumPy has of what may have been meant.
+/// What is wrong with a type that was asked for, and the description that NumPy has of what may
+/// have been meant.
 fn wrong_dtype(dtype: &str, error: &dyn std::fmt::Display) -> Failure {
     let name = dtype.trim_start_matches("np.").trim_start_matches("numpy.");
     let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -63,8 +64,8 @@ fn wrong_dtype(dtype: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::usage(format!("--dtype {dtype}: {error}{hint}"))
 }
 
-/// The same bytes as items of another type. Where those have another size, the axis whose items are neighbours gets longer
-/// or shorter, as in NumPy: the last one, in Fortran order the first.
+/// The same bytes as items of another type. Where those have another size, the axis whose items are
+/// neighbours gets longer or shorter, as in NumPy: the last one, in Fortran order the first.
 pub(crate) fn seen_as(array: &NpyHeader, dtype: &str) -> Outcome<NpyHeader> {
     let wrong = |error: &dyn std::fmt::Display| wrong_dtype(dtype, error);
     let of_shape = |shape: Vec<u64>| NpyHeader::new(dtype, shape, array.order()).map_err(|error| wrong(&error));
@@ -104,7 +105,8 @@ pub(crate) fn described(
     of_shape(vec![nbytes / itemsize])
 }
 
-/// Reads a slice such as `0:10,5,::2` for an array of this shape. Axes that are not named are taken whole.
+/// Reads a slice such as `0:10,5,::2` for an array of this shape. Axes that are not named are taken
+/// whole.
 pub(crate) fn parse_slice(text: &str, shape: &[u64]) -> Outcome<Vec<AxisSelection>> {
     let parts: Vec<&str> = if text.trim().is_empty() { Vec::new() } else { text.split(',').collect() };
     if parts.len() > shape.len() {
@@ -124,7 +126,8 @@ pub(crate) fn parse_slice(text: &str, shape: &[u64]) -> Outcome<Vec<AxisSelectio
     Ok(selections)
 }
 
-/// One part of a slice, as Python reads it: a negative index counts from the end, and ends may lie outside.
+/// One part of a slice, as Python reads it: a negative index counts from the end, and ends may lie
+/// outside.
 fn parse_pick(text: &str, length: u64) -> Option<AxisSelection> {
     let parts: Vec<&str> = text.split(':').map(str::trim).collect();
     if let [index] = parts[..] {

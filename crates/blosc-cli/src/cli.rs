@@ -25,7 +25,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Options that every command has. They come behind those of its own in the help, and the help itself is the last.
+/// Options that every command has. They come behind those of its own in the help, and the help
+/// itself is the last.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
     /// Say nothing but errors
@@ -37,7 +38,8 @@ pub(crate) struct Global {
     /// Threads to use; 0 is as many as there are cores
     #[arg(long, short = 'j', global = true, value_name = "N", default_value_t = 0, display_order = BEHIND_OWN)]
     threads: usize,
-    /// The most memory to take, besides 100 MB; a part of a file, such as the data of a chunk, may ask for a quarter of it
+    /// The most memory to take, besides 100 MB; a part of a file, such as the data of a chunk, may
+    /// ask for a quarter of it
     #[arg(long, global = true, value_name = "SIZE", default_value = "4G", value_parser = size::parse)]
     #[arg(display_order = BEHIND_OWN)]
     max_memory: u64,
@@ -49,8 +51,8 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// What a declared size may make us allocate: a quarter of the memory, because a chunk can be there as data, as it is
-    /// stored, and before and after a filter in blocks that are as long.
+    /// What a declared size may make us allocate: a quarter of the memory, because a chunk can be
+    /// there as data, as it is stored, and before and after a filter in blocks that are as long.
     pub(crate) fn limits(&self) -> Limits {
         Limits::new().with_max_allocation(self.max_part())
     }
@@ -59,7 +61,8 @@ impl Global {
         usize::try_from(self.max_memory / 4).unwrap_or(usize::MAX)
     }
 
-    /// How large a chunk may be that nobody has asked for, so that compressing it stays within the memory.
+    /// How large a chunk may be that nobody has asked for, so that compressing it stays within the
+    /// memory.
     pub(crate) fn max_chunk(&self) -> usize {
         self.max_part() / 4
     }
@@ -74,8 +77,8 @@ impl Global {
         if self.threads == 1 { Threads::serial() } else { Threads::at_most(self.threads) }
     }
 
-    /// The same for each of several workers: on one thread, with a share of the memory, and without a progress bar among
-    /// many.
+    /// The same for each of several workers: on one thread, with a share of the memory, and without
+    /// a progress bar among many.
     pub(crate) fn shared_by(&self, workers: usize) -> Self {
         Self { threads: 1, has_progress: false, max_memory: self.max_memory / workers as u64, ..self.clone() }
     }

@@ -64,7 +64,8 @@ impl Failure {
         }
     }
 
-    /// Reports the failure of one input of several; what is left in `worst` is the one with the highest exit code.
+    /// Reports the failure of one input of several; what is left in `worst` is the one with the
+    /// highest exit code.
     pub(crate) fn report_among(self, worst: &mut Outcome) {
         self.report();
         if worst.as_ref().map_or_else(Self::code, |()| 0) < self.code() {
@@ -77,7 +78,8 @@ impl Failure {
         if matches!(self, Self::Usage(_)) { Self::ToldUsage } else { Self::Told }
     }
 
-    /// The same with what can be done about a damaged file, if it is one of those that can be mended.
+    /// The same with what can be done about a damaged file, if it is one of those that can be
+    /// mended.
     pub(crate) fn or_repair(self, path: &Path) -> Self {
         let is_frame = matches!(Container::detect_path(path), Ok(Some(Container::Frame | Container::SparseFrame)));
         match self {
@@ -154,7 +156,8 @@ pub(crate) trait At<T> {
         self.at(path.display())
     }
 
-    /// The same for a file that is being read: whatever is wrong with its content is wrong with the data.
+    /// The same for a file that is being read: whatever is wrong with its content is wrong with the
+    /// data.
     fn in_data(self, place: impl Display) -> Outcome<T>;
 }
 

@@ -30,7 +30,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help is no error; everything else that is wrong with the arguments is one of usage, told in one line.
+/// Help is no error; everything else that is wrong with the arguments is one of usage, told in one
+/// line.
 fn usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return match error.print() {

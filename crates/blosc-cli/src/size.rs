@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Reads a size in bytes; `K`, `M`, `G` and `T` are powers of 1024, and a `B` or `iB` after them changes nothing.
+/// Reads a size in bytes; `K`, `M`, `G` and `T` are powers of 1024, and a `B` or `iB` after them
+/// changes nothing.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let upper = text.trim().to_ascii_uppercase();
     let number = upper.trim_end_matches('B').trim_end_matches('I');

@@ -1,4 +1,5 @@
-//! Instruction sets that are forced by `BLOSC_OXIDE_ISA`: the same bytes from each, and an error for what is not there.
+//! Instruction sets that are forced by `BLOSC_OXIDE_ISA`: the same bytes from each, and an error
+//! for what is not there.
 
 mod common;
 

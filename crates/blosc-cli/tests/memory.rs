@@ -66,7 +66,8 @@ fn memory_is_bounded_whatever_the_length_of_the_input() {
     assert!(peak < 100_000, "converting took {peak} KiB");
 }
 
-/// An array of 192 MiB whose layers have 16 MiB, in chunks that are 12 layers long: a row of chunks is all of it.
+/// An array of 192 MiB whose layers have 16 MiB, in chunks that are 12 layers long: a row of chunks
+/// is all of it.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_bounded_whatever_the_size_of_arrays() {
@@ -140,7 +141,8 @@ fn the_files_of_a_directory_share_the_memory() {
     assert!(peak < 150_000, "four files of 64 MiB took {peak} KiB");
 }
 
-/// Chunks of 15 MiB are nearly a quarter of the memory, in small blocks or in one that is as large, on four threads.
+/// Chunks of 15 MiB are nearly a quarter of the memory, in small blocks or in one that is as large,
+/// on four threads.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_memory_is_for_the_whole_command() {

@@ -1,7 +1,8 @@
 //! Sessions with the real binary: what is typed, what is printed, and the exit code.
 //!
-//! A file in `transcripts` has commands after `$ `, each followed by all that it prints and by `[exit N]` if it fails.
-//! How small something has become is not compared. With `BLOSC_TRANSCRIPTS=write` the files are written anew from what the binary does now.
+//! A file in `transcripts` has commands after `$ `, each followed by all that it prints and by
+//! `[exit N]` if it fails. How small something has become is not compared. With
+//! `BLOSC_TRANSCRIPTS=write` the files are written anew from what the binary does now.
 
 mod common;
 

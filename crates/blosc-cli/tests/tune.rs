@@ -1,4 +1,5 @@
-//! `blosc tune` finds settings for the user's data, and its page has a plot: it is opened in a browser.
+//! `blosc tune` finds settings for the user's data, and its page has a plot: it is opened in a
+//! browser.
 
 mod common;
 

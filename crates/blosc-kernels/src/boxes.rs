@@ -1,4 +1,5 @@
-//! Boxes of items in several dimensions: copied between buffers, and split so that several threads can fill one.
+//! Boxes of items in several dimensions: copied between buffers, and split so that several threads
+//! can fill one.
 
 use core::marker::PhantomData;
 
@@ -16,10 +17,12 @@ pub struct Source<'a> {
     pub strides: &'a [isize],
 }
 
-/// Copies a box of `shape` items of `typesize` bytes into `to`, where the first one goes to `start`.
+/// Copies a box of `shape` items of `typesize` bytes into `to`, where the first one goes to
+/// `start`.
 ///
 /// # Panics
-/// If the numbers of dimensions differ or are more than [`MAX_DIMS`], or an item of either box is not inside its bytes.
+/// If the numbers of dimensions differ or are more than [`MAX_DIMS`], or an item of either box is
+/// not inside its bytes.
 pub fn copy_box(typesize: usize, shape: &[usize], from: Source<'_>, to: &mut [u8], start: usize, to_strides: &[isize]) {
     assert!(shape.len() == from.strides.len() && shape.len() == to_strides.len(), "numbers of dimensions differ");
     if shape.contains(&0) {
@@ -29,7 +32,8 @@ pub fn copy_box(typesize: usize, shape: &[usize], from: Source<'_>, to: &mut [u8
     assert!(lies_inside(typesize, shape, start, to_strides, to.len()), "target is outside");
     let walk = Walk::new(typesize, shape, from.strides, to_strides);
     let (from, to) = (from.bytes.as_ptr().wrapping_add(from.start), to.as_mut_ptr().wrapping_add(start));
-    // SAFETY: every item of both boxes is inside its buffer, as asserted above, and two borrows do not overlap.
+    // SAFETY: every item of both boxes is inside its buffer, as asserted above, and two borrows do
+    // not overlap.
     unsafe { walk.run(from, to) };
 }
 
@@ -99,16 +103,16 @@ impl Walk {
     /// Copies everything.
     ///
     /// # Safety
-    /// Every item that the dimensions lead to must be readable from `from` and writable from `to` on, and the two must
-    /// not overlap.
+    /// Every item that the dimensions lead to must be readable from `from` and writable from `to`
+    /// on, and the two must not overlap.
     unsafe fn run(&self, from: *const u8, to: *mut u8) {
         let mut place = [0; MAX_DIMS];
         let (mut from, mut to) = (from, to);
         let row = if self.ndim == 0 { Dim { count: 1, from: 0, to: 0 } } else { self.dims[0] };
         let copy_row = self.copy_row();
         loop {
-            // SAFETY: these are the items of one row, which the caller has promised; their runs have the length that
-            // the function was chosen for.
+            // SAFETY: these are the items of one row, which the caller has promised; their runs
+            // have the length that the function was chosen for.
             unsafe { copy_row(row, self.run, from, to) };
             let mut axis = 1;
             loop {
@@ -165,8 +169,8 @@ unsafe fn copy_row<const RUN: usize>(dim: Dim, run: usize, mut from: *const u8, 
     }
 }
 
-/// A box of items inside bytes that are written. It can be split into boxes without a common item, which threads can
-/// then fill at the same time.
+/// A box of items inside bytes that are written. It can be split into boxes without a common item,
+/// which threads can then fill at the same time.
 #[derive(Debug)]
 pub struct BoxMut<'a> {
     first: *mut u8,
@@ -178,12 +182,14 @@ pub struct BoxMut<'a> {
     borrow: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: nothing else leads to the items of a box while it is there, as with the borrow that it stands for.
+// SAFETY: nothing else leads to the items of a box while it is there, as with the borrow that it
+// stands for.
 unsafe impl Send for BoxMut<'_> {}
 
 impl<'a> BoxMut<'a> {
-    /// A box whose first item starts at the start of `bytes`; `None` if two of its items overlap or one is outside, if
-    /// the numbers of dimensions differ or are more than [`MAX_DIMS`], or if items have no bytes.
+    /// A box whose first item starts at the start of `bytes`; `None` if two of its items overlap or
+    /// one is outside, if the numbers of dimensions differ or are more than [`MAX_DIMS`], or if
+    /// items have no bytes.
     #[must_use]
     pub fn new(bytes: &'a mut [u8], typesize: usize, shape: &[usize], strides: &[usize]) -> Option<Self> {
         let ndim = shape.len();
@@ -275,8 +281,8 @@ impl<'a> BoxMut<'a> {
             *signed = stride.cast_signed();
         }
         let walk = Walk::new(self.typesize, shape, from.strides, &strides[..self.ndim]);
-        // SAFETY: `address` has checked that the items are inside this box, which has them to itself, and the assertion
-        // above that those of the source are inside its bytes.
+        // SAFETY: `address` has checked that the items are inside this box, which has them to
+        // itself, and the assertion above that those of the source are inside its bytes.
         unsafe { walk.run(from.bytes.as_ptr().wrapping_add(from.start), to) };
     }
 
@@ -294,7 +300,8 @@ impl<'a> BoxMut<'a> {
         if len == 0 {
             return None;
         }
-        // SAFETY: the items are inside this box, as `address` has checked, and have no gaps, as the loop has checked.
+        // SAFETY: the items are inside this box, as `address` has checked, and have no gaps, as the
+        // loop has checked.
         Some(unsafe { core::slice::from_raw_parts_mut(first, len) })
     }
 }

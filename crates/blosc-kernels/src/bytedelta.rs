@@ -1,6 +1,7 @@
 //! The bytedelta filter: differences of neighbouring bytes within each of `group` channels.
 //!
-//! A channel is `n / group` consecutive bytes, and each starts anew. What is left after the last channel is copied.
+//! A channel is `n / group` consecutive bytes, and each starts anew. What is left after the last
+//! channel is copied.
 
 use crate::running::{Sum, accumulate_into};
 
@@ -23,7 +24,8 @@ pub fn decode(group: usize, src: &[u8], dst: &mut [u8]) {
     each_channel(group, src, dst, decode_run);
 }
 
-/// Encodes as filter 34 does: the bytes of a channel past its last multiple of 16 start anew from 0.
+/// Encodes as filter 34 does: the bytes of a channel past its last multiple of 16 start anew from
+/// 0.
 ///
 /// # Panics
 /// If the lengths differ or `group` is 0.

@@ -1,9 +1,10 @@
 //! Copies of blocks.
 //!
-//! On some processors the `memcpy` of the C library is more than ten times slower where the destination is up to 31
-//! bytes ahead of the source modulo 4096, for lengths from a few kilobytes on. A loop of vectors knows no such cliff;
-//! anywhere else the C library is as fast or faster, a few hundred kilobytes at a time: from about a megabyte on it takes
-//! another way, which was seen to be a tenth slower.
+//! On some processors the `memcpy` of the C library is more than ten times slower where the
+//! destination is up to 31 bytes ahead of the source modulo 4096, for lengths from a few kilobytes
+//! on. A loop of vectors knows no such cliff; anywhere else the C library is as fast or faster, a
+//! few hundred kilobytes at a time: from about a megabyte on it takes another way, which was seen
+//! to be a tenth slower.
 #![cfg_attr(
     not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
     allow(dead_code, reason = "nothing there to run the vector kernels on")
@@ -60,8 +61,8 @@ impl Kernel for Copy<'_> {
         let Self { src, dst } = self;
         let len = src.len();
         assert!(len == dst.len() && len >= 8 * S::WIDTH);
-        // The first four vectors where they are, then all at addresses that no store crosses a cache line from, then
-        // the last four where they are; what overlaps is copied twice.
+        // The first four vectors where they are, then all at addresses that no store crosses a
+        // cache line from, then the last four where they are; what overlaps is copied twice.
         let (from, to) = (src.as_ptr(), dst.as_mut_ptr());
         // SAFETY: `len >= 4 * WIDTH`.
         unsafe { copy_four(simd, from, to) };

@@ -1,8 +1,10 @@
-//! The XOR delta filter. Elements are units of 1, 2, 4 or 8 bytes; what is left after the last whole one is copied.
+//! The XOR delta filter. Elements are units of 1, 2, 4 or 8 bytes; what is left after the last
+//! whole one is copied.
 
 use crate::running::{Xor, accumulate};
 
-/// Encodes a block against itself: the first element as it is, each other one XORed with the one before it.
+/// Encodes a block against itself: the first element as it is, each other one XORed with the one
+/// before it.
 ///
 /// # Panics
 /// If the lengths differ or `unit` is 0.

@@ -1,4 +1,5 @@
-//! Which instruction set kernels run on: the best of the processor, found out once, or one that was chosen.
+//! Which instruction set kernels run on: the best of the processor, found out once, or one that was
+//! chosen.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -17,7 +18,8 @@ pub enum Isa {
     Neon,
 }
 
-/// One more than the level that was chosen; 0 as long as none was. It is one that the processor has.
+/// One more than the level that was chosen; 0 as long as none was. It is one that the processor
+/// has.
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
 impl Isa {
@@ -33,8 +35,8 @@ impl Isa {
     #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
     const LEVELS: [Self; 1] = [Self::Scalar];
 
-    /// The instruction set that kernels run on: the fastest of this processor, which is detected on the first call, or the one
-    /// that was [chosen](Self::choose).
+    /// The instruction set that kernels run on: the fastest of this processor, which is detected on
+    /// the first call, or the one that was [chosen](Self::choose).
     #[must_use]
     #[inline]
     pub fn best() -> Self {
@@ -42,8 +44,8 @@ impl Isa {
         Self::LEVELS[if chosen == 0 { best_level() } else { usize::from(chosen - 1) }]
     }
 
-    /// Makes all kernels of this process run on this instruction set from now on; returns whether the processor has it. If it
-    /// does not, nothing changes.
+    /// Makes all kernels of this process run on this instruction set from now on; returns whether
+    /// the processor has it. If it does not, nothing changes.
     ///
     /// Kernels that are running go on as they are. Results are the same on every instruction set.
     #[must_use]
@@ -87,15 +89,17 @@ impl Isa {
     }
 }
 
-/// Whether this processor fetches by itself what is about to be written, and has room for more than eight lines in a set of its
-/// first cache: those that have AVX-512 do, whichever instruction set is asked for.
+/// Whether this processor fetches by itself what is about to be written, and has room for more than
+/// eight lines in a set of its first cache: those that have AVX-512 do, whichever instruction set
+/// is asked for.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn foresees_stores() -> bool {
     Isa::Avx512.is_available()
 }
 
-/// Whether this processor fetches by itself what is about to be written; nothing is known of others.
+/// Whether this processor fetches by itself what is about to be written; nothing is known of
+/// others.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub(crate) fn foresees_stores() -> bool {
@@ -196,7 +200,8 @@ mod x86 {
     }
 
     fn cpuid(leaf: u32) -> CpuidResult {
-        // SAFETY: every x86-64 processor has the instruction, and it does nothing but read and write registers.
+        // SAFETY: every x86-64 processor has the instruction, and it does nothing but read and
+        // write registers.
         #[allow(unused_unsafe, reason = "newer compilers have the function as a safe one")]
         unsafe {
             __cpuid_count(leaf, 0)
@@ -208,7 +213,8 @@ mod x86 {
         if cpuid(1).ecx & XSAVE_ENABLED == 0 {
             return 0;
         }
-        // SAFETY: the operating system has enabled XSAVE, so the instruction is there and register 0 exists.
+        // SAFETY: the operating system has enabled XSAVE, so the instruction is there and register
+        // 0 exists.
         unsafe { _xgetbv(0) }
     }
 }

@@ -47,8 +47,8 @@ impl Operation for Xor {
     }
 }
 
-/// Replaces each element of `UNIT` bytes (1, 2, 4 or 8) by the combination of all elements up to it. What is left after
-/// the last whole element is combined as well, byte by byte.
+/// Replaces each element of `UNIT` bytes (1, 2, 4 or 8) by the combination of all elements up to
+/// it. What is left after the last whole element is combined as well, byte by byte.
 pub(crate) fn accumulate<O: Operation, const UNIT: usize>(buf: &mut [u8]) {
     let done = accumulate_vectors::<O, UNIT>(buf);
     for i in done.max(UNIT)..buf.len() {
@@ -101,8 +101,8 @@ fn accumulate_vectors_into<O: Operation>(src: &[u8], dst: &mut [u8]) -> usize {
 
 /// Accumulates a vector, given the total `before` it.
 ///
-/// The total of a vector does not depend on what came before, so the only thing the next vector waits for is a single
-/// combination.
+/// The total of a vector does not depend on what came before, so the only thing the next vector
+/// waits for is a single combination.
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 #[inline(always)]
 fn accumulate_vector<O: Operation, S: OneLane, const UNIT: usize>(

@@ -27,7 +27,8 @@ pub fn is_zero(data: &[u8]) -> bool {
     is_run_of(0, data)
 }
 
-/// Whether `data` is `value` over and over, the last time perhaps cut short. An empty `value` repeats as nothing.
+/// Whether `data` is `value` over and over, the last time perhaps cut short. An empty `value`
+/// repeats as nothing.
 #[must_use]
 pub fn repeats_value(data: &[u8], value: &[u8]) -> bool {
     let head = value.len().min(data.len());

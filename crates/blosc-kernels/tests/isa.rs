@@ -18,7 +18,8 @@ fn typesizes() -> impl Iterator<Item = usize> {
     (1..=33).chain(TYPESIZES)
 }
 
-/// Runs a kernel on buffers at the given offsets from a 64-byte boundary and checks output and surroundings.
+/// Runs a kernel on buffers at the given offsets from a 64-byte boundary and checks output and
+/// surroundings.
 fn run(kernel: Kernel, isa: Isa, typesize: usize, src: &[u8], offsets: (usize, usize)) -> Vec<u8> {
     let mut source = vec![0; src.len() + 128];
     let from = source.as_ptr().align_offset(64) + offsets.0;
@@ -46,7 +47,8 @@ fn assert_both_ways(kernels: (Kernel, Kernel), model: Model, typesize: usize, le
 fn assert_all_short_lengths(kernels: (Kernel, Kernel), model: Model, items: usize) {
     for typesize in 1..=33 {
         for len in 0..=items * typesize + 1 {
-            // All lengths are too many for the longer elements: all remainders near the item boundaries will do.
+            // All lengths are too many for the longer elements: all remainders near the item
+            // boundaries will do.
             let near_boundary = len % typesize <= 1 || len % typesize == typesize - 1;
             if typesize <= 4 || near_boundary {
                 assert_both_ways(kernels, model, typesize, len, (len % 7, len % 5));
@@ -68,7 +70,8 @@ fn assert_all_offsets(kernels: (Kernel, Kernel), model: Model, items: usize) {
 
 fn assert_all_typesizes(kernels: (Kernel, Kernel), model: Model, item_counts: &[usize]) {
     for typesize in typesizes() {
-        // A few hundred kilobytes are enough to go through everything a kernel does with elements of that size.
+        // A few hundred kilobytes are enough to go through everything a kernel does with elements
+        // of that size.
         for &items in item_counts.iter().filter(|&&items| items < 64 || items * typesize < 200_000) {
             for extra in [0, 1, typesize - 1] {
                 assert_both_ways(kernels, model, typesize, items * typesize + extra, (1, 3));

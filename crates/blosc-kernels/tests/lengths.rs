@@ -1,5 +1,6 @@
-//! Every kernel at every length up to four vectors and at every alignment, against its definition, in memory that ends where
-//! the data ends. `.ci/kernels` runs this under valgrind and AddressSanitizer, and every tenth length or so under Miri.
+//! Every kernel at every length up to four vectors and at every alignment, against its definition,
+//! in memory that ends where the data ends. `.ci/kernels` runs this under valgrind and
+//! AddressSanitizer, and every tenth length or so under Miri.
 
 mod common;
 
@@ -17,8 +18,9 @@ use common::{Exact, bitshuffled, noise, shuffled};
 const VECTOR: usize = 64;
 const FOUR: usize = 4 * VECTOR;
 
-/// How far one length is from the next, and one alignment from the next. Miri interprets at about a thousandth of the
-/// speed of a processor; what it is there for, borrows and uninitialised bytes, does not depend on every length.
+/// How far one length is from the next, and one alignment from the next. Miri interprets at about a
+/// thousandth of the speed of a processor; what it is there for, borrows and uninitialised bytes,
+/// does not depend on every length.
 const LENGTH_STEP: usize = if cfg!(miri) { 53 } else { 1 };
 const OFFSET_STEP: usize = if cfg!(miri) { 37 } else { 1 };
 
@@ -48,7 +50,8 @@ struct Transpose {
 }
 
 impl Transpose {
-    /// Memory is made once for all instruction sets: valgrind takes longer for that than for a kernel.
+    /// Memory is made once for all instruction sets: valgrind takes longer for that than for a
+    /// kernel.
     fn check(&self, typesize: usize, plain: &[u8], expected: &[u8], (from, to): (usize, usize)) {
         let (plain, expected) = (Exact::of(plain, from), Exact::of(expected, from));
         let mut dst = Exact::zeros(plain.len(), to);
@@ -101,8 +104,8 @@ impl Transpose {
         }
     }
 
-    /// Enough groups of eight items for several steps of whole cache lines, and for more of them than go through a tile
-    /// together; and some items that make no group.
+    /// Enough groups of eight items for several steps of whole cache lines, and for more of them
+    /// than go through a tile together; and some items that make no group.
     fn check_steps(&self) {
         for typesize in [1, 2, 3, 4, 5, 8, 12, 16, 17, 33, 255] {
             for groups in [63, 64, 65, 255, 256, 257, 319, 320, 321, 511, 512, 513, 1025] {

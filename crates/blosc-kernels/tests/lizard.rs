@@ -1,4 +1,5 @@
-//! Lizard streams that the reference made at every level, and forged ones, end as their manifest says.
+//! Lizard streams that the reference made at every level, and forged ones, end as their manifest
+//! says.
 
 use blosc_kernels::lizard::Decoder;
 use std::fs;

@@ -1,4 +1,5 @@
-//! The decoder of Zstandard does what the C library does: with good streams of every kind, and with damaged ones.
+//! The decoder of Zstandard does what the C library does: with good streams of every kind, and with
+//! damaged ones.
 
 use blosc_kernels::shuffle::shuffle;
 use blosc_kernels::zstd::{Decoder, Dictionary, ZstdError};
@@ -106,7 +107,8 @@ fn by_c(stream: &[u8], dict: &[u8], room: usize) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// What our decoder makes of it, which has decoded others before, into an output that was not empty.
+/// What our decoder makes of it, which has decoded others before, into an output that was not
+/// empty.
 fn by_us(decoder: &mut Decoder, stream: &[u8], dict: Option<&Dictionary>, room: usize) -> Result<Vec<u8>, ZstdError> {
     let mut out = vec![0xa5; room];
     let len = decoder.decompress(stream, dict, &mut out)?;

@@ -1,12 +1,13 @@
-//! Compresses a file with every codec of this build, decompresses it again and checks that it came back.
+//! Compresses a file with every codec of this build, decompresses it again and checks that it came
+//! back.
 //!
 //! ```text
 //! cargo run --release --example roundtrip -- FILE [TYPESIZE]
 //! cargo run --release --example roundtrip
 //! ```
 //!
-//! `TYPESIZE` is the size of one item of the file in bytes; 1 if it is not given. Without a file, the data are 1,000,000
-//! measurements as 8-byte floats.
+//! `TYPESIZE` is the size of one item of the file in bytes; 1 if it is not given. Without a file,
+//! the data are 1,000,000 measurements as 8-byte floats.
 #![expect(clippy::print_stdout, reason = "the table is what the program is for")]
 
 use blosc_oxide::{Codec, Compressor, Decompressor, Options};

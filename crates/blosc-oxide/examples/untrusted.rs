@@ -1,4 +1,5 @@
-//! A chunk from a stranger: damage is an error, and so is a size that is larger than what is expected.
+//! A chunk from a stranger: damage is an error, and so is a size that is larger than what is
+//! expected.
 //!
 //! ```text
 //! cargo run --release --example untrusted -- FILE

@@ -11,7 +11,8 @@ use crate::legacy;
 use crate::storage::{FileStorage, ReadAt};
 use std::path::Path;
 
-/// A container, as it is recognised by its content. Formats whose feature is off are not recognised.
+/// A container, as it is recognised by its content. Formats whose feature is off are not
+/// recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Container {
@@ -76,8 +77,8 @@ impl Container {
         Ok(None)
     }
 
-    /// Which container bytes are that start with `head` and are `len` in all. 128 bytes are enough; with fewer, a
-    /// stream that has just begun may not yet be recognised.
+    /// Which container bytes are that start with `head` and are `len` in all. 128 bytes are enough;
+    /// with fewer, a stream that has just begun may not yet be recognised.
     #[must_use]
     #[cfg_attr(not(feature = "legacy"), allow(unused_variables, reason = "only packed super-chunks need the length"))]
     pub fn detect_bytes(head: &[u8], len: u64) -> Option<Self> {

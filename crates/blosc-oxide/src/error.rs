@@ -26,7 +26,8 @@ pub enum ErrorKind {
     OutputTooSmall,
     /// Another handle or process has the lock, or the right to write.
     Locked,
-    /// Another handle or process has committed something else since what is here was read or changed.
+    /// Another handle or process has committed something else since what is here was read or
+    /// changed.
     Conflict,
     /// An earlier failed write has made this handle unusable.
     Poisoned,
@@ -34,7 +35,8 @@ pub enum ErrorKind {
     Io,
 }
 
-/// An error: one word wide, with a [`kind`](Error::kind) and a message that names fields and numbers.
+/// An error: one word wide, with a [`kind`](Error::kind) and a message that names fields and
+/// numbers.
 ///
 /// ```
 /// let error = blosc_oxide::decompress(&[2, 1, 0]).unwrap_err();
@@ -57,7 +59,8 @@ impl Error {
         Self(Box::new(Repr { kind, message: message.into(), source: None, repeats_source: false }))
     }
 
-    /// Makes an error out of line, so that the code around a check stays small enough to be inlined.
+    /// Makes an error out of line, so that the code around a check stays small enough to be
+    /// inlined.
     #[cold]
     #[inline(never)]
     pub(crate) fn formatted(kind: ErrorKind, message: fmt::Arguments<'_>) -> Self {
@@ -81,8 +84,8 @@ impl Error {
 
     /// The same error with the error that caused it.
     ///
-    /// If the message ends with that of the cause, [`source`](std::error::Error::source) gives the cause of the cause, so
-    /// that whoever prints the whole chain says nothing twice.
+    /// If the message ends with that of the cause, [`source`](std::error::Error::source) gives the
+    /// cause of the cause, so that whoever prints the whole chain says nothing twice.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let source = source.into();

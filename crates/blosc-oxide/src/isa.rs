@@ -3,8 +3,8 @@
 use crate::error::{Result, error};
 use blosc_kernels::isa::Isa;
 
-/// The instruction set that filters, copies and our own codecs run on: the best of this processor, or the one that was
-/// [forced](force). One of `scalar`, `sse2`, `avx2`, `avx512` and `neon`.
+/// The instruction set that filters, copies and our own codecs run on: the best of this processor,
+/// or the one that was [forced](force). One of `scalar`, `sse2`, `avx2`, `avx512` and `neon`.
 #[must_use]
 pub fn current() -> &'static str {
     Isa::best().name()
@@ -15,14 +15,17 @@ pub fn available() -> impl Iterator<Item = &'static str> {
     Isa::available().map(Isa::name)
 }
 
-/// Makes the whole process use this instruction set, one of [`available`], for all that is done from now on.
+/// Makes the whole process use this instruction set, one of [`available`], for all that is done
+/// from now on.
 ///
-/// For whoever looks for a fault that one processor shows and another does not, and for benchmarks. Results are the same on every
-/// instruction set, and so this is the one setting that does not belong to a value. `scalar` is portable Rust. zstd, the checksums
-/// of Bloscpack and the encoder of zlib at levels 6 to 9 are other libraries, which are not told.
+/// For whoever looks for a fault that one processor shows and another does not, and for benchmarks.
+/// Results are the same on every instruction set, and so this is the one setting that does not
+/// belong to a value. `scalar` is portable Rust. zstd, the checksums of Bloscpack and the encoder
+/// of zlib at levels 6 to 9 are other libraries, which are not told.
 ///
 /// # Errors
-/// `InvalidArgument` if there is no instruction set of this name, or the processor does not have it; nothing has changed then.
+/// `InvalidArgument` if there is no instruction set of this name, or the processor does not have
+/// it; nothing has changed then.
 ///
 /// ```
 /// blosc_oxide::isa::force("scalar")?;

@@ -38,7 +38,8 @@ pub enum ItemType {
 }
 
 impl ItemType {
-    /// The type that NumPy describes like this, and whether its bytes are in the order of big-endian machines.
+    /// The type that NumPy describes like this, and whether its bytes are in the order of
+    /// big-endian machines.
     pub(crate) fn parse(dtype: &str) -> Option<(Self, bool)> {
         let (order, kind) = match dtype.as_bytes().first()? {
             b'<' | b'>' | b'|' | b'=' => dtype.split_at(1),
@@ -83,7 +84,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// A Rust type that the items of a chunk or an array can have: `bool`, the integers of 8 to 64 bits, `f32` and `f64`.
+/// A Rust type that the items of a chunk or an array can have: `bool`, the integers of 8 to 64
+/// bits, `f32` and `f64`.
 pub trait Item: Copy + sealed::Bytes {
     /// The type by its name.
     const TYPE: ItemType;

@@ -1,8 +1,8 @@
 //! Blosc in Rust: every chunk that was ever written, read and written, by safe code.
 //!
-//! Blosc compresses arrays of numbers: data is cut into blocks that stay in the cache, each block is filtered so that
-//! equal bytes stand together, and then compressed with a fast codec. Zarr, HDF5, PyTables, OpenVDB and python-blosc2
-//! store its chunks.
+//! Blosc compresses arrays of numbers: data is cut into blocks that stay in the cache, each block
+//! is filtered so that equal bytes stand together, and then compressed with a fast codec. Zarr,
+//! HDF5, PyTables, OpenVDB and python-blosc2 store its chunks.
 //!
 //! ```
 //! use blosc_oxide::{Codec, Options};
@@ -15,19 +15,19 @@
 //! ```
 //!
 //! # Where to look
-//! * [`compress`] and [`decompress`] are for one chunk, [`Compressor`] and [`Decompressor`] for many: they keep their
-//!   memory.
+//! * [`compress`] and [`decompress`] are for one chunk, [`Compressor`] and [`Decompressor`] for
+//!   many: they keep their memory.
 //! * [`Chunk`] looks into a chunk: sizes, codec, filters, parts of the data.
-//! * `Frame` is a file of chunks, `FrameEdit` a transaction that changes one; `NdArray` and `ArrayEdit` are the same for
-//!   arrays. `SuperChunk` is chunks in memory.
+//! * `Frame` is a file of chunks, `FrameEdit` a transaction that changes one; `NdArray` and
+//!   `ArrayEdit` are the same for arrays. `SuperChunk` is chunks in memory.
 //! * `io` has `Read`, `Seek` and `Write` over the data of a frame.
 //! * [`Options`] lists everything that can be chosen, with ranges and defaults.
 //! * [`plugin`] adds codecs and filters of one's own.
 //! * `bloscpack` is for `.blp` files, with the feature of that name.
 //!
 //! # More examples
-//! Many buffers: a `Compressor` and a `Decompressor` keep their memory, so that the second call of a size makes no allocation of
-//! its own.
+//! Many buffers: a `Compressor` and a `Decompressor` keep their memory, so that the second call of
+//! a size makes no allocation of its own.
 //!
 //! ```rust
 //! use blosc_oxide::{Codec, Compressor, Decompressor, Filter, Options};
@@ -46,7 +46,8 @@
 //! # Ok::<(), blosc_oxide::Error>(())
 //! ```
 //!
-//! Write for readers that only know Blosc1, and refuse what is too large when reading from strangers.
+//! Write for readers that only know Blosc1, and refuse what is too large when reading from
+//! strangers.
 //!
 //! ```rust
 //! use blosc_oxide::{Codec, Decompressor, ErrorKind, Format, Limits, Options, compress};
@@ -61,21 +62,26 @@
 //! ```
 //!
 //! # Promises
-//! * The same data and options give the same bytes, from the same build, with any number of threads.
-//! * Any input gives data or an [`Error`]: nothing panics, and nothing is allocated beyond [`Limits`].
+//! * The same data and options give the same bytes, from the same build, with any number of
+//!   threads.
+//! * Any input gives data or an [`Error`]: nothing panics, and nothing is allocated beyond
+//!   [`Limits`].
 //! * There is no global state: no settings, no registries, no environment variables.
 //!
 //! # Features
 //! All of these are on by default, and each can be left out:
 //!
-//! * `lz4`, `zlib`, `zstd`, `snappy`, `lizard` (which is only read): the codecs; blosclz is always there.
+//! * `lz4`, `zlib`, `zstd`, `snappy`, `lizard` (which is only read): the codecs; blosclz is always
+//!   there.
 //! * `threads`: blocks in parallel.
-//! * `frame`: super-chunks and frames. `array`: arrays, in frames. `bloscpack`: `.blp` files. `legacy`: the packed
-//!   super-chunk, and writers of early frames. Without these four there are single chunks only, and few dependencies.
+//! * `frame`: super-chunks and frames. `array`: arrays, in frames. `bloscpack`: `.blp` files.
+//!   `legacy`: the packed super-chunk, and writers of early frames. Without these four there are
+//!   single chunks only, and few dependencies.
 //!
-//! Off by default: `zstd-pure` takes a Zstandard without C in place of the C library, and `pure` is everything that needs no
-//! C compiler; `zstd-legacy` reads streams of zstd 0.1 to 0.7, with C decoders as old as they are; `ndarray` turns arrays
-//! into those of the crate of that name and back.
+//! Off by default: `zstd-pure` takes a Zstandard without C in place of the C library, and `pure` is
+//! everything that needs no C compiler; `zstd-legacy` reads streams of zstd 0.1 to 0.7, with C
+//! decoders as old as they are; `ndarray` turns arrays into those of the crate of that name and
+//! back.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(all(feature = "array", feature = "bloscpack", feature = "legacy")),
@@ -108,8 +114,8 @@ mod schunk;
 #[cfg(any(feature = "frame", feature = "bloscpack"))]
 pub mod storage;
 
-/// Codecs and filters of one's own, for [`Options::with_plugins`] and [`Decompressor::with_plugins`], and threads of one's own,
-/// for [`Threads::custom`].
+/// Codecs and filters of one's own, for [`Options::with_plugins`] and
+/// [`Decompressor::with_plugins`], and threads of one's own, for [`Threads::custom`].
 pub mod plugin {
     pub use crate::chunk::Plugins;
     pub use crate::codec::{CodecContext, CodecPlugin};
@@ -164,8 +170,8 @@ pub fn compress(data: &[u8], options: &Options) -> Result<Vec<u8>> {
 
 /// Decompresses the chunk that `chunk` starts with, up to the 2 GiB that a chunk can hold.
 ///
-/// The length that the chunk declares is allocated before its data are decoded. For chunks of strangers take a
-/// [`Decompressor`] with [`Limits`].
+/// The length that the chunk declares is allocated before its data are decoded. For chunks of
+/// strangers take a [`Decompressor`] with [`Limits`].
 ///
 /// # Errors
 /// As [`Chunk::parse`] and [`Chunk::decompress`].
@@ -188,7 +194,8 @@ pub fn compress_items<T: Item>(items: &[T], options: &Options) -> Result<Vec<u8>
     Compressor::new(options.clone())?.compress_items(items)
 }
 
-/// Decompresses the numbers in the chunk that `chunk` starts with, up to the 2 GiB that a chunk can hold.
+/// Decompresses the numbers in the chunk that `chunk` starts with, up to the 2 GiB that a chunk can
+/// hold.
 ///
 /// # Errors
 /// As [`Decompressor::decompress_items`].

@@ -25,9 +25,9 @@ pub const MAX_DIMS: usize = 16;
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 ///
-/// Decoding a chunk takes memory for its data, for two blocks on each thread, and up to 1 MiB besides; a part of a chunk
-/// with the delta filter takes one block more. Opening a file takes memory for its header, index and trailer. Each
-/// allocation is held to the limit by itself.
+/// Decoding a chunk takes memory for its data, for two blocks on each thread, and up to 1 MiB
+/// besides; a part of a chunk with the delta filter takes one block more. Opening a file takes
+/// memory for its header, index and trailer. Each allocation is held to the limit by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     max_allocation: usize,
@@ -48,8 +48,8 @@ impl Limits {
         self
     }
 
-    /// Sets the most chunks that a frame, a packed super-chunk or a Bloscpack file may have. A chunk of zeros takes no room in a
-    /// frame, so that a small file can have millions.
+    /// Sets the most chunks that a frame, a packed super-chunk or a Bloscpack file may have. A
+    /// chunk of zeros takes no room in a frame, so that a small file can have millions.
     #[must_use]
     pub const fn with_max_chunks(mut self, chunks: u64) -> Self {
         self.max_chunks = chunks;

@@ -1,5 +1,5 @@
-//! After the first call of a size, compressing and decompressing allocate nothing; growing an array allocates for its new
-//! chunks only.
+//! After the first call of a size, compressing and decompressing allocate nothing; growing an array
+//! allocates for its new chunks only.
 
 use blosc_oxide::{
     ArrayOptions, Codec, Compressor, Decompressor, Fill, Filter, Format, FrameOptions, Header, Location, NdArray,

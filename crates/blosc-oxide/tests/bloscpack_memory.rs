@@ -1,4 +1,5 @@
-//! Streams of any length in a bounded amount of memory. Alone in its program, because it looks at the whole process.
+//! Streams of any length in a bounded amount of memory. Alone in its program, because it looks at
+//! the whole process.
 #![cfg(all(feature = "bloscpack", target_os = "linux"))]
 
 use blosc_oxide::bloscpack::{self, BloscpackOptions, ReadOptions};
@@ -54,7 +55,8 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// Data goes through a pipe into the packer, through a pipe into the unpacker, and is compared with what was sent.
+/// Data goes through a pipe into the packer, through a pipe into the unpacker, and is compared with
+/// what was sent.
 #[expect(clippy::print_stderr, reason = "the figure is what a reader of the log wants to see")]
 fn through_pipes(nbytes: u64, codec: Codec) {
     let (plain_out, mut plain_in) = io::pipe().unwrap();
@@ -78,7 +80,8 @@ fn a_stream_of_256_mib_needs_less_than_64_mib() {
     through_pipes(256 << 20, Codec::BloscLz);
 }
 
-/// Takes some minutes: `cargo test --release -p blosc-oxide --test bloscpack_memory -- --ignored --nocapture`.
+/// Takes some minutes:
+/// `cargo test --release -p blosc-oxide --test bloscpack_memory -- --ignored --nocapture`.
 #[test]
 #[ignore = "4 GiB take their time"]
 fn a_stream_of_4_gib_needs_less_than_64_mib() {

@@ -1,7 +1,7 @@
 //! HDF5 filter 32001: each chunk of a dataset is a Blosc1 chunk.
 //!
-//! Parameters: the version of the filter, that of the format, typesize, bytes of a chunk; and those that the user gives: level
-//! (5), shuffle (1), codec (0, blosclz).
+//! Parameters: the version of the filter, that of the format, typesize, bytes of a chunk; and those
+//! that the user gives: level (5), shuffle (1), codec (0, blosclz).
 
 use blosc_oxide::{Codec, Compressor, Decompressor, ErrorKind, Filter as Step, Format, Header, Options};
 use hdf5_filter::{Buffer, ChunkType, Filter, Result, export_filter, threads};
@@ -37,7 +37,8 @@ impl Filter for Blosc {
 
     fn compress(parameters: &[c_uint], data: &[u8], is_optional: bool) -> Result<Option<Buffer>> {
         let mut compressor = Compressor::new(options(parameters)?).map_err(|error| error.to_string())?;
-        // A chunk that would be longer than its data is stored without the filter, if that is allowed.
+        // A chunk that would be longer than its data is stored without the filter, if that is
+        // allowed.
         let mut chunk = Buffer::zeros(if is_optional { data.len() } else { data.len() + OVERHEAD })?;
         match compressor.compress_into(data, &mut chunk) {
             Ok(len) => {

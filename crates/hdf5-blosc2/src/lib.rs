@@ -1,8 +1,9 @@
 //! HDF5 filter 32026: each chunk of a dataset is a contiguous frame with one chunk.
 //!
-//! Parameters: the version of the filter, the size of blocks (0: automatic), typesize, bytes of a chunk; those that the user
-//! gives: level (5), filter (1, shuffle), codec (0, blosclz); and for 2 to 16 axes their number and the lengths of a chunk along
-//! them: the frame is an array of this shape then, so that parts of it can be read by others.
+//! Parameters: the version of the filter, the size of blocks (0: automatic), typesize, bytes of a
+//! chunk; those that the user gives: level (5), filter (1, shuffle), codec (0, blosclz); and for 2
+//! to 16 axes their number and the lengths of a chunk along them: the frame is an array of this
+//! shape then, so that parts of it can be read by others.
 
 mod frame;
 

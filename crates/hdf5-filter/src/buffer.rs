@@ -17,7 +17,8 @@ impl Buffer {
     /// # Errors
     /// If there is no memory for them.
     pub fn zeros(len: usize) -> crate::Result<Self> {
-        // SAFETY: takes two numbers. There is always a byte, since NULL would mean that there is no memory.
+        // SAFETY: takes two numbers. There is always a byte, since NULL would mean that there is no
+        // memory.
         let memory = unsafe { libc::calloc(len.max(1), 1) };
         match NonNull::new(memory.cast()) {
             Some(memory) if isize::try_from(len).is_ok() => Ok(Self { memory, len }),

@@ -12,7 +12,8 @@ const REVERSE: c_uint = 0x0100;
 /// The flag of a filter without which a chunk can be stored as well.
 const OPTIONAL: c_uint = 0x0001;
 
-/// Fills in the parameters of a dataset that is made. Without them no chunk could be written, so that it fails if it cannot.
+/// Fills in the parameters of a dataset that is made. Without them no chunk could be written, so
+/// that it fails if it cannot.
 ///
 /// # Safety
 /// HDF5 calls it, with its own identifiers.
@@ -32,12 +33,12 @@ pub(crate) unsafe extern "C" fn set_local<F: Filter>(list: Id, datatype: Id, _sp
     }
 }
 
-/// Compresses or decompresses a chunk: the length of the result, which takes the place of the input; 0 if that has failed, or
-/// if an optional filter is not applied.
+/// Compresses or decompresses a chunk: the length of the result, which takes the place of the
+/// input; 0 if that has failed, or if an optional filter is not applied.
 ///
 /// # Safety
-/// HDF5 calls it: `values` are `count` numbers, and `*buf` is memory of the C library with `*buf_size` bytes, the first `nbytes`
-/// of which are the input.
+/// HDF5 calls it: `values` are `count` numbers, and `*buf` is memory of the C library with
+/// `*buf_size` bytes, the first `nbytes` of which are the input.
 pub(crate) unsafe extern "C" fn filter<F: Filter>(
     flags: c_uint,
     count: usize,
@@ -51,7 +52,8 @@ pub(crate) unsafe extern "C" fn filter<F: Filter>(
         let values = if count == 0 { &[] } else { unsafe { slice::from_raw_parts(values, count) } };
         // SAFETY: HDF5 says where its buffer is.
         let memory = unsafe { *buf };
-        // SAFETY: the buffer has these bytes, and they stay what they are until it is replaced below.
+        // SAFETY: the buffer has these bytes, and they stay what they are until it is replaced
+        // below.
         let input = if nbytes == 0 { &[] } else { unsafe { slice::from_raw_parts(memory.cast::<u8>(), nbytes) } };
         if flags & REVERSE != 0 {
             F::decompress(values, input).map(Some)

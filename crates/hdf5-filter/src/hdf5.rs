@@ -29,7 +29,8 @@ pub(crate) struct Hdf5 {
 }
 
 impl Hdf5 {
-    /// The functions of one library; `None` if it is not HDF5, or one whose identifiers are shorter.
+    /// The functions of one library; `None` if it is not HDF5, or one whose identifiers are
+    /// shorter.
     #[allow(clippy::multiple_unsafe_ops_per_block, reason = "one function of the same library after the other")]
     fn of(library: &Library) -> Option<Self> {
         let get_version: unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int =
@@ -63,8 +64,8 @@ impl Hdf5 {
         mapped::libraries().iter().find_map(Self::of).ok_or_else(none)
     }
 
-    /// The HDF5 that a list of properties with the filter belongs to, if the process has several; the flags and the parameters of
-    /// the filter there.
+    /// The HDF5 that a list of properties with the filter belongs to, if the process has several;
+    /// the flags and the parameters of the filter there.
     pub(crate) fn with_filter(list: Id, filter: c_int, most: usize) -> Result<(Self, c_uint, Vec<c_uint>)> {
         let mut problem = none();
         for hdf5 in mapped::libraries().iter().filter_map(Self::of) {
@@ -138,7 +139,8 @@ impl Hdf5 {
         // SAFETY: these are numbers of the library, which stays mapped.
         let [class, major, minor] = self.error.map(|place| unsafe { place.read() });
         let file = c"blosc-oxide";
-        // SAFETY: strings that end with a zero, a format that takes one of them, and identifiers of HDF5's own.
+        // SAFETY: strings that end with a zero, a format that takes one of them, and identifiers of
+        // HDF5's own.
         unsafe {
             let text = c"%s".as_ptr();
             (self.push)(0, file.as_ptr(), filter.as_ptr(), 0, class, major, minor, text, problem.as_ptr());

@@ -1,8 +1,9 @@
 //! Filter plug-ins of HDF5 in safe code, without linking HDF5.
 //!
-//! A plug-in implements [`Filter`] and exports two functions with [`export_filter!`]. HDF5 finds it through
-//! `HDF5_PLUGIN_PATH`, and calls it through the C structure in `class`. What a plug-in asks of HDF5 goes to the library that
-//! the process has mapped (`hdf5`): it may be one that a Python package brings along under a name of its own.
+//! A plug-in implements [`Filter`] and exports two functions with [`export_filter!`]. HDF5 finds it
+//! through `HDF5_PLUGIN_PATH`, and calls it through the C structure in `class`. What a plug-in asks
+//! of HDF5 goes to the library that the process has mapped (`hdf5`): it may be one that a Python
+//! package brings along under a name of its own.
 
 mod buffer;
 mod callbacks;
@@ -27,13 +28,15 @@ pub trait Filter {
     /// How many parameters it has at the most.
     const MAX_PARAMETERS: usize;
 
-    /// The parameters that a dataset keeps, made of what its user has given and of what its chunks are like.
+    /// The parameters that a dataset keeps, made of what its user has given and of what its chunks
+    /// are like.
     ///
     /// # Errors
     /// If the filter cannot be used for such chunks.
     fn parameters(given: &[c_uint], chunks: &ChunkType) -> Result<Vec<c_uint>>;
 
-    /// Compresses one chunk; `None` if it is not to be stored compressed, which is possible only if `is_optional`.
+    /// Compresses one chunk; `None` if it is not to be stored compressed, which is possible only if
+    /// `is_optional`.
     ///
     /// # Errors
     /// If the parameters cannot be used.
@@ -70,7 +73,8 @@ impl ChunkType {
     }
 }
 
-/// The threads that work on a chunk: as many as the variable `BLOSC_NTHREADS` says, or the one that HDF5 calls on.
+/// The threads that work on a chunk: as many as the variable `BLOSC_NTHREADS` says, or the one that
+/// HDF5 calls on.
 #[must_use]
 pub fn threads() -> Threads {
     let count = std::env::var("BLOSC_NTHREADS").ok().and_then(|count| count.trim().parse().ok());

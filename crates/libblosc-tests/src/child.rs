@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// # Panics
 /// If there can be no process.
 pub fn in_a_child(check: impl FnOnce() -> bool) -> Option<bool> {
-    // SAFETY: the child is a copy of this thread only; it calls `check`, and ends without running anything of its parent's.
+    // SAFETY: the child is a copy of this thread only; it calls `check`, and ends without running
+    // anything of its parent's.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "cannot fork: {}", std::io::Error::last_os_error());
     if child == 0 {

@@ -1,4 +1,5 @@
-//! The functions, each with the type that blosc.h gives it, and around them what tests need of them.
+//! The functions, each with the type that blosc.h gives it, and around them what tests need of
+//! them.
 
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -80,7 +81,8 @@ pub struct Sizes {
     pub blocksize: usize,
 }
 
-/// Typesize and flags, the versions of chunk and codec, the library of the codec, whether the length is right and that of the data.
+/// Typesize and flags, the versions of chunk and codec, the library of the codec, whether the
+/// length is right and that of the data.
 pub type Description = ((usize, c_int), (c_int, c_int), Option<String>, (c_int, usize));
 
 /// What is behind a chunk or an output must not be touched.
@@ -147,7 +149,8 @@ impl Blosc {
 
     /// Decompresses to an output of `room` bytes: the data, or a code.
     pub fn data(&self, chunk: &[u8], room: usize) -> Result<Vec<u8>, c_int> {
-        // SAFETY: whoever damages a chunk for a test leaves its length right; the output is as long as is said.
+        // SAFETY: whoever damages a chunk for a test leaves its length right; the output is as long
+        // as is said.
         into_vec(room, |out| unsafe { (self.decompress)(chunk.as_ptr().cast(), out, room) })
     }
 
@@ -173,7 +176,8 @@ impl Blosc {
         sizes
     }
 
-    /// Everything else that is told of a header: typesize and flags, versions, library, whether the length is right.
+    /// Everything else that is told of a header: typesize and flags, versions, library, whether the
+    /// length is right.
     pub fn description(&self, chunk: &[u8]) -> Description {
         assert!(chunk.len() >= 16);
         let src = chunk.as_ptr().cast();
@@ -205,7 +209,8 @@ fn text(text: *const c_char) -> Option<String> {
     Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// What `write` puts into memory of `room` bytes; a code if it returns one. Nothing may be written behind these.
+/// What `write` puts into memory of `room` bytes; a code if it returns one. Nothing may be written
+/// behind these.
 fn into_vec(room: usize, write: impl FnOnce(*mut c_void) -> c_int) -> Result<Vec<u8>, c_int> {
     let mut out = vec![0xCD; room];
     out.extend_from_slice(&FENCE);

@@ -1,5 +1,5 @@
-//! What each function does, number by number: of ours always, and of C-Blosc where `BLOSC1_LIBRARY` names it, so that the
-//! numbers are its own.
+//! What each function does, number by number: of ours always, and of C-Blosc where `BLOSC1_LIBRARY`
+//! names it, so that the numbers are its own.
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "one call after the other, as C programs do")]
 
 use libblosc_tests::{Blosc, CODECS, Sizes, data_sets, in_a_child, ours, theirs};
@@ -7,7 +7,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
-/// Runs a check on ours, in a process of its own since settings are those of a process; and on C-Blosc if it is asked for.
+/// Runs a check on ours, in a process of its own since settings are those of a process; and on
+/// C-Blosc if it is asked for.
 macro_rules! checks {
     ($($name:ident),* $(,)?) => {
         mod of_ours {
@@ -380,7 +381,8 @@ fn variables_win_and_persist(library: &Blosc) {
     assert_eq!(unsafe { (library.get_nthreads)() }, 5);
 }
 
-/// A check on ours alone, in a process of its own as well: it must not be the first to use the library in this one.
+/// A check on ours alone, in a process of its own as well: it must not be the first to use the
+/// library in this one.
 #[test]
 fn what_c_dies_of_is_an_error() {
     let library = ours();
@@ -405,7 +407,8 @@ fn null_is_an_error_everywhere() {
     );
 }
 
-/// The thread that is writing a warning when the process forks is not there in the child, which must not wait for it.
+/// The thread that is writing a warning when the process forks is not there in the child, which
+/// must not wait for it.
 #[test]
 fn a_warning_under_way_does_not_stop_a_forked_process() {
     let library = ours();
@@ -425,7 +428,8 @@ fn forked_while_another_thread_warns(library: &'static Blosc) -> bool {
     }) == Some(true)
 }
 
-/// Makes the standard error stream a pipe that is full and that nobody reads: whoever writes to it waits for good.
+/// Makes the standard error stream a pipe that is full and that nobody reads: whoever writes to it
+/// waits for good.
 fn fill_standard_error() {
     let mut ends = [0; 2];
     // SAFETY: room for two numbers; then numbers, and a buffer as long as is said.

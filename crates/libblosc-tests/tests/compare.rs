@@ -1,4 +1,5 @@
-//! C-Blosc and ours in one process: each decodes what the other wrote, and both refuse what is damaged.
+//! C-Blosc and ours in one process: each decodes what the other wrote, and both refuse what is
+//! damaged.
 
 use libblosc_tests::{Blosc, CODECS, data_sets, in_a_child, ours, theirs};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -8,7 +9,8 @@ const LEVELS: [i32; 5] = [0, 1, 5, 6, 9];
 const TYPESIZES: [usize; 9] = [1, 2, 3, 4, 8, 12, 16, 17, 255];
 const LENGTHS: [usize; 11] = [0, 1, 15, 16, 127, 128, 129, 1000, 32_768, 65_537, usize::MAX];
 
-/// The split mode is one for the whole process: tests that count on it take turns with the one that changes it.
+/// The split mode is one for the whole process: tests that count on it take turns with the one that
+/// changes it.
 static SPLIT_MODE: RwLock<()> = RwLock::new(());
 
 fn usual_split_mode() -> RwLockReadGuard<'static, ()> {
@@ -92,7 +94,8 @@ fn forced_blocks_and_split_modes_are_read_by_the_other() {
                     unsafe { (writer.set_splitmode)(mode) };
                     let room = data.len() + 16;
                     let chunk = writer.chunk_ctx(5, 1, typesize, data, room, codec, blocksize, 2).unwrap();
-                    // Both of C's functions decode such chunks alike; it writes some that neither can read.
+                    // Both of C's functions decode such chunks alike; it writes some that neither
+                    // can read.
                     if theirs().data(&chunk, data.len()).is_ok() {
                         check_chunk(&chunk, typesize, data, &format!("{mode} {codec} {typesize} {blocksize}"));
                     }
@@ -130,7 +133,8 @@ fn too_small_outputs_are_refused_alike() {
     }
 }
 
-/// A few changes of bytes, mostly where lengths and places are; the length of the chunk stays what it is.
+/// A few changes of bytes, mostly where lengths and places are; the length of the chunk stays what
+/// it is.
 fn damaged(chunk: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bad = chunk.to_vec();
     for _ in 0..=random.below(3) {

@@ -117,8 +117,8 @@ impl Wishes {
 }
 
 impl Request {
-    /// The size of blocks, if it is not left to the library. One that is to be split is enlarged, so that its streams are not
-    /// too short.
+    /// The size of blocks, if it is not left to the library. One that is to be split is enlarged,
+    /// so that its streams are not too short.
     fn forced_blocksize(&self, blocksize: i32) -> Option<usize> {
         if blocksize == 0 {
             return None;

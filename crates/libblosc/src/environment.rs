@@ -51,7 +51,8 @@ pub(crate) fn before_decompressing() {
 
 /// Says on the standard error stream what is wrong with an argument, if `BLOSC_WARN` asks for it.
 ///
-/// Without the lock of `std::io::Stderr`: a fork may have left it locked forever. What cannot be written is left out.
+/// Without the lock of `std::io::Stderr`: a fork may have left it locked forever. What cannot be
+/// written is left out.
 pub(crate) fn warn(problem: &str, given: i32) {
     if positive("BLOSC_WARN").is_some()
         && let Ok(stream) = std::io::stderr().as_fd().try_clone_to_owned()

@@ -1,7 +1,8 @@
 //! The functions that C calls; include/blosc.h says what each is for.
 //!
-//! All that take pointers have the same contract: a pointer is NULL or points to what blosc.h says, of the length that is given
-//! beside it or, for a chunk, in its header. What each block below relies on is this contract. Each function is `guarded`.
+//! All that take pointers have the same contract: a pointer is NULL or points to what blosc.h says,
+//! of the length that is given beside it or, for a chunk, in its header. What each block below
+//! relies on is this contract. Each function is `guarded`.
 
 use crate::code::{BAD_VERSION, DOES_NOT_FIT, FAILED};
 use crate::compress::{self, Wishes};

@@ -43,7 +43,8 @@ impl CountingAllocator {
 
     /// Runs `call` and says what all threads together allocated meanwhile.
     ///
-    /// Other tests of the same program count too: keep such a test alone in its file, or hold a lock.
+    /// Other tests of the same program count too: keep such a test alone in its file, or hold a
+    /// lock.
     pub fn on_all_threads<T>(call: impl FnOnce() -> T) -> (T, Used) {
         let before = ALL.start();
         let result = call();
@@ -61,14 +62,16 @@ struct Snapshot {
 struct ThreadCounters {
     allocations: Cell<u64>,
     bytes: Cell<u64>,
-    /// What this thread allocated less what it freed; wraps when it frees what another thread allocated.
+    /// What this thread allocated less what it freed; wraps when it frees what another thread
+    /// allocated.
     held: Cell<u64>,
     peak: Cell<u64>,
     largest: Cell<u64>,
 }
 
 thread_local! {
-    // Constant and without a destructor, so that touching it never allocates and is allowed at any time.
+    // Constant and without a destructor, so that touching it never allocates and is allowed at any
+    // time.
     static THREAD: ThreadCounters = const {
         ThreadCounters {
             allocations: Cell::new(0),
@@ -169,12 +172,13 @@ fn count_given_back(size: usize) {
     ALL.gave_back(size as u64);
 }
 
-// SAFETY: every method hands its arguments to `System` unchanged and returns what `System` returns; the counters
-// neither allocate nor unwind.
+// SAFETY: every method hands its arguments to `System` unchanged and returns what `System` returns;
+// the counters neither allocate nor unwind.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count_taken(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`, which is the one of `System`.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`, which is the one of
+        // `System`.
         unsafe { System.alloc(layout) }
     }
 
@@ -186,15 +190,16 @@ unsafe impl GlobalAlloc for CountingAllocator {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count_given_back(layout.size());
-        // SAFETY: the caller got `pointer` from this allocator with `layout`, that is from `System`.
+        // SAFETY: the caller got `pointer` from this allocator with `layout`, that is from
+        // `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count_taken(new_size);
         count_given_back(layout.size());
-        // SAFETY: the caller got `pointer` from this allocator with `layout`, that is from `System`, and checked
-        // `new_size`.
+        // SAFETY: the caller got `pointer` from this allocator with `layout`, that is from
+        // `System`, and checked `new_size`.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }

@@ -10,8 +10,8 @@ const WORDS: [&str; 16] = [
 
 /// The bytes that `spec` describes; a list of specs is their concatenation.
 ///
-/// `None` for what is no formula: null, a sentence, and the kinds `special` and `inline`, whose content the entry
-/// describes in words.
+/// `None` for what is no formula: null, a sentence, and the kinds `special` and `inline`, whose
+/// content the entry describes in words.
 ///
 /// # Panics
 /// When a formula lacks a parameter that it needs: the manifests are trusted.

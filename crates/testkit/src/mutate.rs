@@ -11,7 +11,8 @@ pub struct Mutant {
     pub what: String,
 }
 
-/// Every copy of `original` with one byte of `positions` changed: each of its eight bits flipped, 00, and ff.
+/// Every copy of `original` with one byte of `positions` changed: each of its eight bits flipped,
+/// 00, and ff.
 ///
 /// A change that leaves the byte as it was is left out. Positions past the end are ignored.
 pub fn single_byte(original: &[u8], positions: impl IntoIterator<Item = usize>) -> impl Iterator<Item = Mutant> {

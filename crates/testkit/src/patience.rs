@@ -18,7 +18,8 @@ impl Patience {
         Self { most, slowest: Mutex::new((Duration::ZERO, String::new())) }
     }
 
-    /// Runs `action`, and once more if that took too long: on a busy machine the first try says little.
+    /// Runs `action`, and once more if that took too long: on a busy machine the first try says
+    /// little.
     ///
     /// # Panics
     /// When both take too long.

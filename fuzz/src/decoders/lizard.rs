@@ -10,7 +10,8 @@ const ROOM: usize = 70_000;
 /// The oracle looks at every code for every bit: longer streams would take too long.
 const LONGEST_FOR_ORACLE: usize = 600;
 
-/// A stream gives the same whatever was in the output and in the decoder, and fits into no less room.
+/// A stream gives the same whatever was in the output and in the decoder, and fits into no less
+/// room.
 pub fn decode(stream: &[u8]) {
     let (mut one, mut two) = (vec![0x5a; ROOM], vec![0xa5; ROOM]);
     let mut decoder = Decoder::new();

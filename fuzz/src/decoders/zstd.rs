@@ -9,7 +9,8 @@ const ROOM: usize = 40_000;
 /// The first byte says how long a dictionary is that follows; the rest is a stream.
 pub fn decode(bytes: &[u8]) {
     let Some((&dict_len, rest)) = bytes.split_first() else { return };
-    // Of what is long enough to be in the format of Zstandard, some is, and larger than one byte can tell.
+    // Of what is long enough to be in the format of Zstandard, some is, and larger than one byte
+    // can tell.
     let dict_len = if dict_len == 255 { rest.len() / 2 } else { usize::from(dict_len) };
     let (dict, stream) = rest.split_at(dict_len.min(rest.len()));
     let (ours, theirs) = (Dictionary::new(dict), DDict::try_create(dict));

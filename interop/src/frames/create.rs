@@ -167,7 +167,8 @@ const EDITS: &[Edit] = &[
         case.commit();
         case.frame.compact().expect("compact");
     }),
-    // Bytes that no longer count before, between and behind the chunks; numbers of files that are free.
+    // Bytes that no longer count before, between and behind the chunks; numbers of files that are
+    // free.
     ("holes", |case| {
         (0..7).for_each(|_| case.delete(0));
         case.commit();

@@ -1,5 +1,6 @@
-//! Frames that both sides change in turn. Beside each is a file that says what it holds, which whoever changes the frame
-//! changes as well: a list of chunks, each given by a formula, and the metalayers.
+//! Frames that both sides change in turn. Beside each is a file that says what it holds, which
+//! whoever changes the frame changes as well: a list of chunks, each given by a formula, and the
+//! metalayers.
 
 mod case;
 mod create;

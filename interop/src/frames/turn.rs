@@ -107,7 +107,8 @@ fn change(case: &mut Case, number: usize) {
     }
 }
 
-/// Appends chunks that name the writer and count up, each with a commit of its own, while others do the same.
+/// Appends chunks that name the writer and count up, each with a commit of its own, while others do
+/// the same.
 pub(crate) fn append_with_lock(path: &str, writer: u8, count: u16) -> Result<()> {
     let chunks = Options::new(1).with_threads(Threads::serial());
     let options = FrameOptions::new(chunks).with_durability(Durability::None).with_locking(true);

@@ -21,8 +21,8 @@ const CHUNK_SIZE: usize = 4 << 20;
 
 /// Append data to a frame, an array, a Bloscpack file or a packed super-chunk.
 ///
-/// The data is compressed as that in the file is. An array grows along its first axis, by whole layers. If it fails, the
-/// file is as it was.
+/// The data is compressed as that in the file is. An array grows along its first axis, by whole
+/// layers. If it fails, the file is as it was.
 #[derive(Debug, Args)]
 pub(crate) struct Append {
     /// The file to append to
@@ -83,7 +83,8 @@ impl Append {
         changing::change(&self.file, global, |frame| {
             let usual = CHUNK_SIZE - CHUNK_SIZE % frame.typesize().min(CHUNK_SIZE);
             match frame.chunksize() {
-                // The chunk of a small file is as small as that: what follows would be cut into millions of its size.
+                // The chunk of a small file is as small as that: what follows would be cut into
+                // millions of its size.
                 Some(size) if size < usual && frame.nchunks() == 1 && !frame.has_vlblocks() => {
                     let first = frame.bytes(0..frame.nbytes())?;
                     frame.delete(0)?;
@@ -141,8 +142,8 @@ fn append_chunks(writer: &mut PackedWriter<FileStorage>, data: &mut impl Read, s
     }
 }
 
-/// The array that a file says it holds, if it is a frame that can say that it holds more. Where it could not, more data would
-/// make it wrong.
+/// The array that a file says it holds, if it is a frame that can say that it holds more. Where it
+/// could not, more data would make it wrong.
 fn described(source: &Source) -> Outcome<Option<NpyHeader>> {
     let metadata = Metadata::of(source)?.described()?;
     let Some(array) = metadata.array() else { return Ok(None) };

@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Compress {
     /// The file or directory to compress; `-` is standard input
     input: PathBuf,
-    /// Where to write; `-` is standard output, for which the format is blp [default: INPUT with an extension]
+    /// Where to write; `-` is standard output, for which the format is blp [default: INPUT with an
+    /// extension]
     output: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,
@@ -78,8 +79,8 @@ impl Compress {
         write_target(&recipe, data.data, &target, "compressing", global).at(&place)
     }
 
-    /// Whether a file that is an .npy file by its content becomes an array. If its name does not say so, the way back from
-    /// a name that nobody has given would end at the items alone.
+    /// Whether a file that is an .npy file by its content becomes an array. If its name does not
+    /// say so, the way back from a name that nobody has given would end at the items alone.
     fn looks_for_arrays(&self, path: &Path) -> bool {
         let is_named = path == self.input && self.output.is_some();
         is_named || input::is_stream(path) || input::is_npy_name(path)
@@ -96,7 +97,8 @@ impl Compress {
     }
 }
 
-/// Refuses to replace a Blosc file by another one compressed once more: `blosc c --force *.b2nd` is a mistake.
+/// Refuses to replace a Blosc file by another one compressed once more: `blosc c --force *.b2nd` is
+/// a mistake.
 fn check_plain(path: &Path, target: &Path) -> Outcome {
     if !input::is_stream(path) && target.exists() && format::is_blosc(path) {
         return Err(Failure::usage(format!(
@@ -108,8 +110,9 @@ fn check_plain(path: &Path, target: &Path) -> Outcome {
     Ok(())
 }
 
-/// What is done with something in a directory. What is compressed already stays as it is, if its name says so too: of a
-/// file of another name, as the chunks of Zarr, `decompress` could not tell that it was never compressed by us.
+/// What is done with something in a directory. What is compressed already stays as it is, if its
+/// name says so too: of a file of another name, as the chunks of Zarr, `decompress` could not tell
+/// that it was never compressed by us.
 fn fate(path: &Path) -> Outcome<Fate> {
     const COMPRESSED: Fate = Fate::Keep("compressed already");
     let is_store = || store::without_extension(path).map_or(Ok(false), |_| store::is_store(path));

@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 
 /// Convert a file to another format.
 ///
-/// Metadata is kept where the target has a place for it. Chunks are copied as they are where both formats have the same
-/// ones and no option asks for something else; codec, level, filters and sizes stay what they were where that is
-/// possible.
+/// Metadata is kept where the target has a place for it. Chunks are copied as they are where both
+/// formats have the same ones and no option asks for something else; codec, level, filters and
+/// sizes stay what they were where that is possible.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// The file to convert; `-` is standard input
@@ -67,7 +67,8 @@ impl Convert {
             nbytes = array.nbytes();
         }
         let mut hints = facts.hints();
-        // Chunks that are compressed anew are in memory, several at a time and with what they become.
+        // Chunks that are compressed anew are in memory, several at a time and with what they
+        // become.
         hints.chunk_size = hints.chunk_size.filter(|&size| size <= global.max_chunk());
         let recipe = self.encoding.recipe(format, &hints, metadata, &[], Some(nbytes), global);
         let recipe = recipe.at(&place)?;
@@ -158,8 +159,8 @@ impl Convert {
     }
 }
 
-/// The array that a chunk holds as a pickle, for all formats but those that are a chunk again. A pickle of something else
-/// is data like any other, but no array.
+/// The array that a chunk holds as a pickle, for all formats but those that are a chunk again. A
+/// pickle of something else is data like any other, but no array.
 fn pickled(source: &Source, format: FileFormat) -> blosc_oxide::Result<Option<(NpyHeader, Vec<u8>)>> {
     if format.is_chunk() {
         return Ok(None);

@@ -23,13 +23,14 @@ use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Decompress a file of any format, a part of it, a store of python-blosc2, or every compressed file of a directory. The
-/// format is recognised by the content.
+/// Decompress a file of any format, a part of it, a store of python-blosc2, or every compressed
+/// file of a directory. The format is recognised by the content.
 #[derive(Debug, Args)]
 pub(crate) struct Decompress {
     /// The file or directory to decompress, FILE/member of a store; `-` is standard input
     input: PathBuf,
-    /// Where to write; `-` is standard output [default: INPUT without its extension; with --npy, .npy follows]
+    /// Where to write; `-` is standard output [default: INPUT without its extension; with --npy,
+    /// .npy follows]
     output: Option<PathBuf>,
     /// Only these bytes of the data, such as 0..1M
     #[arg(long, value_name = "A..B", value_parser = parse_range, conflicts_with = "slice")]
@@ -135,8 +136,8 @@ impl Decompress {
         })
     }
 
-    /// What is done with something in a directory: whatever is a Blosc file by its content is decompressed, and what is one
-    /// by its name has to be.
+    /// What is done with something in a directory: whatever is a Blosc file by its content is
+    /// decompressed, and what is one by its name has to be.
     fn fate(&self, path: &Path) -> Outcome<Fate> {
         let is_whole = store::is_store(path)?;
         if path.is_dir() {
@@ -206,7 +207,8 @@ impl Decompress {
         self.bytes.is_none() && self.slice.is_none() && !self.is_npy(target) && self.offset.is_none()
     }
 
-    /// Whether the user has asked for an .npy file, by an option or a name, and not only the name of INPUT.
+    /// Whether the user has asked for an .npy file, by an option or a name, and not only the name
+    /// of INPUT.
     fn asks_for_npy(&self) -> bool {
         self.npy || self.output.as_deref().is_some_and(is_npy_name)
     }
@@ -232,7 +234,8 @@ impl Decompress {
         self.decompress(source, target, global).in_data(place)
     }
 
-    /// Refuses to replace INPUT by less than it holds: a part of its data, or its data without its metadata.
+    /// Refuses to replace INPUT by less than it holds: a part of its data, or its data without its
+    /// metadata.
     fn check_replaced(&self, source: &Source, target: &Target<'_>) -> Outcome {
         let is_input = !input::is_stream(target.path)
             && !input::is_stream(target.source)
@@ -305,8 +308,8 @@ impl Decompress {
     }
 }
 
-/// Whether a directory is a sparse frame, or was one before its index was lost: that is an error, and its chunks are not
-/// files to be decompressed one by one.
+/// Whether a directory is a sparse frame, or was one before its index was lost: that is an error,
+/// and its chunks are not files to be decompressed one by one.
 fn is_frame(directory: &Path) -> Outcome<bool> {
     Ok(format::is_sparse_frame(directory)? || format::has_lost_index(directory)?)
 }
@@ -322,8 +325,8 @@ fn describe(source: &Source) -> Outcome<Described> {
     Ok(Described { array: described_array(source)?, typesize })
 }
 
-/// Whether data that has the name of an .npy file only because INPUT has one is an array. Not all that is called so is one:
-/// what does not say it stays as it is.
+/// Whether data that has the name of an .npy file only because INPUT has one is an array. Not all
+/// that is called so is one: what does not say it stays as it is.
 fn describes(source: &Source, target: &Path) -> Outcome<bool> {
     let is_array = matches!(source, Source::Frame(frame) if format::is_array(frame));
     if is_array || described_array(source)?.is_some() {

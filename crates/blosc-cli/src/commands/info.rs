@@ -34,7 +34,8 @@ pub(crate) struct Info {
     /// List every chunk
     #[arg(long)]
     chunks: bool,
-    /// Show the content of this variable-length metalayer too; of the others, names and sizes are shown
+    /// Show the content of this variable-length metalayer too; of the others, names and sizes are
+    /// shown
     #[arg(long, value_name = "NAME")]
     vlmeta: Option<String>,
     /// The frame or file starts at this byte of its file
@@ -68,7 +69,8 @@ impl Info {
         let source = opening.open(path)?;
         let behind = if let Source::Chunk(chunk) = &source { chunk.behind } else { 0 };
         let missing = source.check_has_data().err().map(|error| error.to_string());
-        // What a damaged chunk holds cannot be told; that it is damaged, others tell. A look takes little memory and time.
+        // What a damaged chunk holds cannot be told; that it is damaged, others tell. A look takes
+        // little memory and time.
         let is_small = matches!(&source, Source::Chunk(chunk) if chunk.header.nbytes() <= MAX_PICKLE);
         let pickled = if is_small { unpickled(&source).ok().flatten() } else { None };
         let (mut facts, examined) = Facts::of(source).in_data(&place)?;

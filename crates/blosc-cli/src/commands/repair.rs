@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// Save what is left of a damaged frame or array into a new file, and tell what is not.
 ///
-/// The file itself is never changed, but for a Bloscpack file without OUTPUT: there, a change that was interrupted is
-/// brought to its end or, if it had not come far enough, taken back.
+/// The file itself is never changed, but for a Bloscpack file without OUTPUT: there, a change that
+/// was interrupted is brought to its end or, if it had not come far enough, taken back.
 #[derive(Debug, Args)]
 pub(crate) struct Repair {
     /// The damaged file or directory
@@ -58,7 +58,8 @@ impl Repair {
         let target = self.target();
         output::check_free(&target, self.writing)?;
         let options = Opening::new(global).frame_options();
-        // Chunks are read to examine and to copy them, and in a file, large ones not all, to find them.
+        // Chunks are read to examine and to copy them, and in a file, large ones not all, to find
+        // them.
         let is_sparse = self.file.metadata()?.is_dir();
         let times = if is_sparse { 2 } else { 3 };
         let total = Some(size::of_path(&self.file).saturating_mul(times));

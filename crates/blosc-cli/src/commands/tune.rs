@@ -11,11 +11,12 @@ use clap::Args;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Find the settings that suit your data: codecs, levels, filters and block sizes are tried out on a sample of it.
+/// Find the settings that suit your data: codecs, levels, filters and block sizes are tried out on
+/// a sample of it.
 ///
-/// Speeds are of this machine, in memory, with as many threads as --threads says. Best for size is the smallest result,
-/// for speed the least time to compress and decompress, and for balance the least time to compress, move at 100 MB/s,
-/// and decompress.
+/// Speeds are of this machine, in memory, with as many threads as --threads says. Best for size is
+/// the smallest result, for speed the least time to compress and decompress, and for balance the
+/// least time to compress, move at 100 MB/s, and decompress.
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
     /// The data, compressed or not; `-` is standard input

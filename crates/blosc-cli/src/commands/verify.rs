@@ -24,7 +24,8 @@ pub(crate) struct Verify {
     inputs: Vec<PathBuf>,
 }
 
-/// How many damaged parts are told one by one, as `Frame::verify` does. A small file can have millions.
+/// How many damaged parts are told one by one, as `Frame::verify` does. A small file can have
+/// millions.
 const MAX_TOLD: usize = 1000;
 
 /// What was found in a file.
@@ -196,7 +197,8 @@ fn examine_bloscpack<R: ReadAt>(file: &Bloscpack<R>) -> blosc_oxide::Result<Foun
             for index in 0..found.nchunks {
                 let Err(error) = file.chunk(index) else { continue };
                 found.note_error(error);
-                // What lies behind a chunk that cannot be found can only be found by its own offset.
+                // What lies behind a chunk that cannot be found can only be found by its own
+                // offset.
                 if !is_by_offset && file.chunk_position(index).is_err() {
                     break;
                 }

@@ -1,5 +1,6 @@
-//! What lies behind a frame or a Bloscpack file in its file. If `cat` has put another one there, it would be lost without a
-//! word: gzip and zstd read such files to their end, so that people make them.
+//! What lies behind a frame or a Bloscpack file in its file. If `cat` has put another one there, it
+//! would be lost without a word: gzip and zstd read such files to their end, so that people make
+//! them.
 
 use blosc_oxide::bloscpack::{Bloscpack, ReadOptions};
 use blosc_oxide::{Container, Error, ErrorKind, Result, storage::ReadAt};
@@ -8,8 +9,8 @@ use blosc_oxide::{Container, Error, ErrorKind, Result, storage::ReadAt};
 const FIXED_LEN: u64 = 87;
 const HEADER_LEN_AT: usize = 11;
 const FRAME_LEN_AT: usize = 16;
-/// What a commit leaves behind a frame: two copies of its header, or of the fixed part of it, and so many bytes more, of
-/// which the last ones start with a magic and the place of all this.
+/// What a commit leaves behind a frame: two copies of its header, or of the fixed part of it, and
+/// so many bytes more, of which the last ones start with a magic and the place of all this.
 const FOOTER_LEN: u64 = 168;
 const FOOTER_TAIL: u64 = 32;
 const FOOTER_MAGIC: &[u8] = b"b2footer";
@@ -59,7 +60,8 @@ struct Lengths {
     frame: u64,
 }
 
-/// The lengths of the frame at `offset`, which are at the same place in all versions; `None` if there are none.
+/// The lengths of the frame at `offset`, which are at the same place in all versions; `None` if
+/// there are none.
 fn lengths(bytes: &dyn ReadAt, offset: u64) -> Result<Option<Lengths>> {
     let mut head = [0; FRAME_LEN_AT + 8];
     if bytes.len()?.saturating_sub(offset) < head.len() as u64 {

@@ -65,8 +65,8 @@ const INDEX_NAME: &str = "chunks.b2frame";
 /// How many digits the name of a file with a chunk of it has.
 const NUMBER_LEN: usize = 8;
 
-/// Whether there is a sparse frame at `path`, whatever its name is. What cannot be looked at is an error: it must not be
-/// taken for something else.
+/// Whether there is a sparse frame at `path`, whatever its name is. What cannot be looked at is an
+/// error: it must not be taken for something else.
 pub(crate) fn is_sparse_frame(path: &Path) -> Outcome<bool> {
     let index = path.join(INDEX_NAME);
     match index.metadata() {
@@ -76,7 +76,8 @@ pub(crate) fn is_sparse_frame(path: &Path) -> Outcome<bool> {
     }
 }
 
-/// Whether a directory holds chunks of a sparse frame whose index is gone: they are parts, and not files by themselves.
+/// Whether a directory holds chunks of a sparse frame whose index is gone: they are parts, and not
+/// files by themselves.
 pub(crate) fn has_lost_index(directory: &Path) -> Outcome<bool> {
     if is_sparse_frame(directory)? {
         return Ok(false);
@@ -91,8 +92,8 @@ pub(crate) fn has_lost_index(directory: &Path) -> Outcome<bool> {
     Ok(false)
 }
 
-/// Whether there is a directory at `path`. What cannot be looked at is an error; what is not there is told by whoever
-/// opens it.
+/// Whether there is a directory at `path`. What cannot be looked at is an error; what is not there
+/// is told by whoever opens it.
 pub(crate) fn is_directory(path: &Path) -> Outcome<bool> {
     match path.metadata() {
         Ok(found) => Ok(found.is_dir()),
@@ -103,8 +104,8 @@ pub(crate) fn is_directory(path: &Path) -> Outcome<bool> {
 
 /// Whether the content of the file or directory at `path` is that of a Blosc file.
 ///
-/// The header of a chunk says so little that other files can begin like one: it counts if the chunk is the whole file, or
-/// if its name says so as well.
+/// The header of a chunk says so little that other files can begin like one: it counts if the chunk
+/// is the whole file, or if its name says so as well.
 pub(crate) fn is_blosc(path: &Path) -> bool {
     if path.is_dir() {
         return is_sparse_frame(path).unwrap_or(false);
@@ -176,8 +177,8 @@ impl FileFormat {
     }
 }
 
-/// The metalayer that makes a frame an array, under its name of today and its first, and the one that says in which order
-/// its items came.
+/// The metalayer that makes a frame an array, under its name of today and its first, and the one
+/// that says in which order its items came.
 pub(crate) const ARRAY_LAYERS: [&str; 3] = ["b2nd", "caterva", "_order"];
 
 /// Whether a frame holds an array.

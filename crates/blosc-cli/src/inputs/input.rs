@@ -88,14 +88,16 @@ pub(crate) struct PlainFile {
 }
 
 impl PlainFile {
-    /// Opens a file, `-` being standard input; of an .npy file, only the items are the data if arrays are looked for.
+    /// Opens a file, `-` being standard input; of an .npy file, only the items are the data if
+    /// arrays are looked for.
     pub(crate) fn open(path: &Path, looks_for_arrays: bool) -> Outcome<Self> {
         let place = shown(path);
         let mut file = if is_stream(path) { stdin()? } else { File::open(path).at(&place)? };
         let metadata = file.metadata().at(&place)?;
         let mut start = Vec::new();
         (&mut file).take(NPY_MAGIC.len() as u64).read_to_end(&mut start).at(&place)?;
-        // Files that the system makes up, as those of /proc, seem to be empty: their bytes come as from a pipe.
+        // Files that the system makes up, as those of /proc, seem to be empty: their bytes come as
+        // from a pipe.
         let has_length = metadata.len() > 0 || start.is_empty();
         let is_file = metadata.is_file() && has_length && !is_stream(path);
         let mut nbytes = is_file.then_some(metadata.len());
@@ -202,7 +204,8 @@ impl ReadAt for Part {
     }
 }
 
-/// Bytes that can be read at any position. What comes through a pipe is put into a temporary file first.
+/// Bytes that can be read at any position. What comes through a pipe is put into a temporary file
+/// first.
 pub(crate) fn random(path: &Path) -> Outcome<Bytes> {
     if !is_stream(path) {
         return Ok(Box::new(FileStorage::open(path).at_path(path)?));
@@ -219,7 +222,8 @@ pub(crate) fn spooled(reader: &mut impl Read) -> Outcome<FileStorage> {
     let scratch = Output::scratch()?;
     let mut file = scratch.create()?;
     io::copy(reader, &mut file)?;
-    // The file lives on while it is open; where an open file cannot be removed, it is removed at the end.
+    // The file lives on while it is open; where an open file cannot be removed, it is removed at
+    // the end.
     Ok(FileStorage::from(file))
 }
 

@@ -85,8 +85,8 @@ impl Opening {
         store.open_member(&store.find(member)?, self, self.checks_members)
     }
 
-    /// The same for those who only look: the checksums that archives have of their members are not compared, and more may
-    /// follow a chunk.
+    /// The same for those who only look: the checksums that archives have of their members are not
+    /// compared, and more may follow a chunk.
     pub(crate) fn unchecked(mut self) -> Self {
         self.checks_members = false;
         self.is_part = true;
@@ -104,7 +104,8 @@ impl Opening {
         self.open_as(container, bytes).in_data(place)
     }
 
-    /// What there is to say about bytes that are none of the containers: why they are no chunk, which has no magic.
+    /// What there is to say about bytes that are none of the containers: why they are no chunk,
+    /// which has no magic.
     fn unknown(&self, bytes: &dyn ReadAt, place: &str) -> Failure {
         if self.offset == 0 && store::is_archive(bytes) {
             return Failure::data(format!("{place}: {}", store::archive_fault(bytes)));
@@ -177,7 +178,8 @@ impl Opening {
         Ok(ChunkFile { bytes: chunk, header, limits, threads, bitshuffle, behind })
     }
 
-    /// How frames are opened: every chunk is compared with its checksum before it is taken for good.
+    /// How frames are opened: every chunk is compared with its checksum before it is taken for
+    /// good.
     pub(crate) fn options(&self) -> OpenOptions {
         OpenOptions::new()
             .with_threads(self.threads.clone())
@@ -206,7 +208,8 @@ fn read_head(bytes: &dyn ReadAt, offset: u64) -> blosc_oxide::Result<Vec<u8>> {
 }
 
 impl ChunkFile {
-    /// Whether its bytes are the same data for whoever reads them by the current rule of bitshuffle.
+    /// Whether its bytes are the same data for whoever reads them by the current rule of
+    /// bitshuffle.
     pub(crate) fn follows_current_rule(&self) -> bool {
         let rule = self.header.bitshuffle_rule().unwrap_or(self.bitshuffle);
         rule == BitshuffleRule::Current || !self.header.has_ragged_bitshuffle()

@@ -18,7 +18,8 @@ pub(crate) fn change<T>(path: &Path, global: &Global, edit: impl FnOnce(&mut Fra
     settle(Frame::open_with(path, &options(path, global))?.edit()?, edit)
 }
 
-/// The same, and what is moved inside the frame is counted; not so where programs lock it, because that takes a path.
+/// The same, and what is moved inside the frame is counted; not so where programs lock it, because
+/// that takes a path.
 pub(crate) fn change_shown<T>(
     path: &Path,
     progress: &Progress,
@@ -50,7 +51,8 @@ pub(crate) fn options(path: &Path, global: &Global) -> OpenOptions {
 /// The file that programs lock which change a sparse frame; in it, and left there.
 pub(crate) const LOCK_NAME: &str = ".b2lock";
 
-/// As long as it lives, no other process has one for the same Bloscpack file. Other formats see to it themselves.
+/// As long as it lives, no other process has one for the same Bloscpack file. Other formats see to
+/// it themselves.
 pub(crate) struct Alone {
     /// `None` where files cannot be locked.
     _file: Option<File>,

@@ -51,8 +51,8 @@ pub(crate) fn copy(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<boo
     Ok(true)
 }
 
-/// Writes an array at `path` with the items of another, in other chunks or compressed in another way; `false` if they are
-/// no array, or become another.
+/// Writes an array at `path` with the items of another, in other chunks or compressed in another
+/// way; `false` if they are no array, or become another.
 pub(crate) fn rechunk(from: &Examined, recipe: &Recipe, path: &Path) -> Outcome<bool> {
     let Examined::Array(array) = from else { return Ok(false) };
     let described = array::description(array, array.shape())?;
@@ -101,15 +101,16 @@ fn fits_frame(chunk: &ChunkFile) -> bool {
     header.is_extended() && !header.is_lazy() && header.nbytes() > 0 && is_readable
 }
 
-/// Whether today's readers of its format read the chunk, and read the same data: C-Blosc 1.x reads version 2 alone, and
-/// C-Blosc2 reads everything else by the current rule of bitshuffle.
+/// Whether today's readers of its format read the chunk, and read the same data: C-Blosc 1.x reads
+/// version 2 alone, and C-Blosc2 reads everything else by the current rule of bitshuffle.
 fn is_portable(chunk: &ChunkFile) -> bool {
     if chunk.header.is_extended() { chunk.follows_current_rule() } else { chunk.header.version() == BLOSC1_VERSION }
 }
 
-/// How a frame is made with the chunks of another: without checksums if there are more than a million special chunks, and
-/// fewer others. A list with 8 bytes for each of them would be all that the file is. More stored chunks than there is memory
-/// to list are refused: a small file can name one of them a hundred million times.
+/// How a frame is made with the chunks of another: without checksums if there are more than a
+/// million special chunks, and fewer others. A list with 8 bytes for each of them would be all that
+/// the file is. More stored chunks than there is memory to list are refused: a small file can name
+/// one of them a hundred million times.
 fn frame_options(of: &SuperChunk, recipe: &Recipe) -> Result<FrameOptions> {
     let (mut special, mut stored) = (0, 0);
     for run in of.chunk_runs() {

@@ -25,7 +25,8 @@ const TYPESIZES: [usize; 4] = [2, 4, 8, 16];
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Compression")]
 pub(crate) struct Encoding {
-    /// The format to write; by default that of the extension of OUTPUT, else b2frame, or b2nd for an .npy file
+    /// The format to write; by default that of the extension of OUTPUT, else b2frame, or b2nd for
+    /// an .npy file
     #[arg(long, short = 'f', value_enum)]
     pub(crate) format: Option<FileFormat>,
     /// blosclz, lz4, lz4hc, zlib, zstd, or in Blosc1 chunks snappy [default: zstd]
@@ -37,14 +38,15 @@ pub(crate) struct Encoding {
     /// The size of an item in bytes [default: found out from the data]
     #[arg(long, short, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     typesize: Option<u32>,
-    /// A filter: shuffle, bitshuffle, delta, bytedelta, trunc_prec:BITS, int_trunc:BITS, none; repeat for several
-    /// [default: shuffle]
+    /// A filter: shuffle, bitshuffle, delta, bytedelta, trunc_prec:BITS, int_trunc:BITS, none;
+    /// repeat for several [default: shuffle]
     #[arg(long, value_name = "NAME[:META]", value_parser = parse_filter)]
     filter: Vec<FilterArg>,
     /// When blocks are split into a stream for each byte of an item [default: forward]
     #[arg(long, value_enum)]
     split: Option<SplitArg>,
-    /// How much data a chunk holds; of an array, about how much [default: 4M; 1M for blp, 8M for b2nd]
+    /// How much data a chunk holds; of an array, about how much [default: 4M; 1M for blp, 8M for
+    /// b2nd]
     #[arg(long, value_name = "SIZE", value_parser = size::parse_memory, conflicts_with = "chunks")]
     pub(crate) chunk_size: Option<usize>,
     /// How much data a block holds; of an array, about how much [default: automatic]
@@ -53,8 +55,8 @@ pub(crate) struct Encoding {
     /// Give each chunk a dictionary (lz4, lz4hc, zstd)
     #[arg(long)]
     dict: bool,
-    /// The checksum of chunks: none or xxh3 for frames; none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512
-    /// for blp [default: xxh3, adler32]
+    /// The checksum of chunks: none or xxh3 for frames; none, adler32, crc32, md5, sha1, sha224,
+    /// sha256, sha384, sha512 for blp [default: xxh3, adler32]
     #[arg(long, value_name = "NAME")]
     checksum: Option<String>,
     /// The version of a blp file
@@ -72,7 +74,8 @@ pub(crate) struct Encoding {
     /// The shape of its blocks
     #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
     pub(crate) blocks: Option<array::Lengths>,
-    /// Add a metalayer with the content of a file; a blp file has one place, called `metadata`, for a JSON text
+    /// Add a metalayer with the content of a file; a blp file has one place, called `metadata`, for
+    /// a JSON text
     #[arg(long, help_heading = "Metadata", value_name = "NAME=FILE", value_parser = parse_named_file)]
     meta: Vec<(String, String)>,
     /// Add a variable-length metalayer with the content of a file
@@ -234,7 +237,8 @@ impl Encoding {
         Ok(())
     }
 
-    /// Puts what was asked for, what the data says and the defaults together. `sample` is the start of the data.
+    /// Puts what was asked for, what the data says and the defaults together. `sample` is the start
+    /// of the data.
     pub(crate) fn recipe(
         &self,
         format: FileFormat,
@@ -300,7 +304,8 @@ impl Encoding {
         })
     }
 
-    /// The shapes of chunks and blocks: those of the source are kept as long as nothing is asked for that they depend on.
+    /// The shapes of chunks and blocks: those of the source are kept as long as nothing is asked
+    /// for that they depend on.
     fn cells(&self, hints: &Hints) -> (Option<Vec<u64>>, Option<Vec<u64>>) {
         let asked = |lengths: &Option<array::Lengths>| lengths.as_ref().map(|lengths| lengths.0.clone());
         let keeps_chunks = self.shape.is_none() && self.dtype.is_none() && self.chunk_size.is_none();
@@ -466,7 +471,8 @@ pub(crate) fn best_typesize(sample: &[u8]) -> usize {
     let mut best = (1, cbytes(1));
     for typesize in TYPESIZES.into_iter().filter(|&typesize| typesize <= sample.len()) {
         let size = cbytes(typesize);
-        // A little less may be chance; what is twice as large as the items costs more than it gains.
+        // A little less may be chance; what is twice as large as the items costs more than it
+        // gains.
         if size.saturating_mul(20) < best.1.saturating_mul(19) {
             best = (typesize, size);
         }

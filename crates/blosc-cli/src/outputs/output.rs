@@ -1,5 +1,5 @@
-//! Where results go: a hidden directory beside the target, out of which they are renamed when all is there, or standard
-//! output.
+//! Where results go: a hidden directory beside the target, out of which they are renamed when all
+//! is there, or standard output.
 
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format;
@@ -26,7 +26,8 @@ pub(crate) struct Writing {
     /// Overwrite what is there; compress overwrites only Blosc files
     #[arg(long)]
     force: bool,
-    /// Do not wait until the result is on the disk: faster, but a power cut can then lose it and what it replaces
+    /// Do not wait until the result is on the disk: faster, but a power cut can then lose it and
+    /// what it replaces
     #[arg(long)]
     no_sync: bool,
     /// Whether only Blosc files may be overwritten.
@@ -93,7 +94,8 @@ impl Output {
         Ok(output)
     }
 
-    /// A file beside `path` that is gone at the end, for a change that may have to write `path` anew.
+    /// A file beside `path` that is gone at the end, for a change that may have to write `path`
+    /// anew.
     pub(crate) fn beside(path: &Path) -> Outcome<Self> {
         Self::unfinished(placement::parent(path), None, Writing::SCRATCH)
     }
@@ -111,8 +113,8 @@ impl Output {
         Ok(Self { temporary: room.join("new"), room, target, writing, permissions: None, is_kept: false })
     }
 
-    /// The same, to be read and written by those who can read and write the file at `path`, as other compressors do it.
-    /// What comes from standard input is as private as what it replaces.
+    /// The same, to be read and written by those who can read and write the file at `path`, as
+    /// other compressors do it. What comes from standard input is as private as what it replaces.
     pub(crate) fn like(mut self, path: &Path) -> Self {
         if !input::is_stream(path) {
             self.permissions = permissions(path).or_else(|| self.permissions.take());
@@ -154,7 +156,8 @@ impl Output {
         self.place(&target)
     }
 
-    /// Puts the result in its place, and the new name on the disk. If that fails, the old is there again.
+    /// Puts the result in its place, and the new name on the disk. If that fails, the old is there
+    /// again.
     fn place(&mut self, target: &Path) -> Outcome {
         // What cannot be opened cannot be synced: that is found out before anything is moved.
         let names = if self.writing.is_synced() { Names::of(placement::parent(target)).at_path(target)? } else { None };
@@ -234,8 +237,9 @@ pub(crate) fn private_builder() -> DirBuilder {
     DirBuilder::new()
 }
 
-/// Gives a file, or a directory and all that is in it, these permissions. Who may read a directory may enter it, and its
-/// owner may do anything with it: a directory that cannot be written to cannot even be moved.
+/// Gives a file, or a directory and all that is in it, these permissions. Who may read a directory
+/// may enter it, and its owner may do anything with it: a directory that cannot be written to
+/// cannot even be moved.
 fn permit(path: &Path, permissions: &Permissions) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -256,8 +260,8 @@ fn permit(path: &Path, permissions: &Permissions) -> io::Result<()> {
     }
 }
 
-/// Writes a little at a time. For large writes some file systems cache a file in large pages, and to fill those for the
-/// first time took a virtual machine three times as long as all the decoding.
+/// Writes a little at a time. For large writes some file systems cache a file in large pages, and
+/// to fill those for the first time took a virtual machine three times as long as all the decoding.
 #[derive(Debug)]
 pub(crate) struct LittleByLittle(pub(crate) File);
 
@@ -333,7 +337,8 @@ fn there_already(target: &Path) -> Failure {
     Failure::usage(format!("{}: there is something already; --force overwrites it", target.display()))
 }
 
-/// Whether something would be lost with the file at `path`, or the one that a link there leads to, that is no Blosc file.
+/// Whether something would be lost with the file at `path`, or the one that a link there leads to,
+/// that is no Blosc file.
 fn is_other_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) && !format::is_blosc(path)
 }

@@ -1,4 +1,5 @@
-//! Putting a finished file or directory where it belongs, so that neither a kill nor a power cut leaves less than there was.
+//! Putting a finished file or directory where it belongs, so that neither a kill nor a power cut
+//! leaves less than there was.
 
 use std::fs::{self, File};
 use std::io;
@@ -45,7 +46,8 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
     sync_directory(path)
 }
 
-/// Windows syncs only what may be written to; on Unix that makes no difference, and the file may be read-only by now.
+/// Windows syncs only what may be written to; on Unix that makes no difference, and the file may be
+/// read-only by now.
 fn writable_again(path: &Path) -> io::Result<File> {
     if cfg!(unix) { File::open(path) } else { File::options().write(true).open(path) }
 }
@@ -60,8 +62,8 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
 pub(crate) struct Names(File);
 
 impl Names {
-    /// Those of a directory; `None` where only renames themselves can be relied on. Only Unix lets a directory be opened
-    /// and synced as a file; elsewhere renames are journalled.
+    /// Those of a directory; `None` where only renames themselves can be relied on. Only Unix lets
+    /// a directory be opened and synced as a file; elsewhere renames are journalled.
     pub(crate) fn of(directory: &Path) -> io::Result<Option<Self>> {
         if cfg!(unix) { File::open(directory).map(|directory| Some(Self(directory))) } else { Ok(None) }
     }
@@ -91,10 +93,12 @@ pub(crate) fn put_free(new: &Path, target: &Path) -> io::Result<()> {
     }
 }
 
-/// The same on a file system that cannot refuse to replace: the name is taken first, and then renamed over.
+/// The same on a file system that cannot refuse to replace: the name is taken first, and then
+/// renamed over.
 fn put_free_anywhere(new: &Path, target: &Path) -> io::Result<()> {
     if new.is_dir() {
-        // On Unix an empty directory can be replaced; on Windows none can, and renaming alone is safe.
+        // On Unix an empty directory can be replaced; on Windows none can, and renaming alone is
+        // safe.
         if cfg!(unix) {
             fs::create_dir(target)?;
         }
@@ -110,7 +114,8 @@ fn put_free_anywhere(new: &Path, target: &Path) -> io::Result<()> {
     fs::rename(new, target).inspect_err(|_| drop(fs::remove_file(target)))
 }
 
-/// Moves `new` to `target`, in place of what may be there. What is replaced is kept until nothing can fail any more.
+/// Moves `new` to `target`, in place of what may be there. What is replaced is kept until nothing
+/// can fail any more.
 pub(crate) fn put(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Misplaced> {
     let Ok(there) = target.symlink_metadata() else {
         fs::rename(new, target)?;
@@ -125,7 +130,8 @@ pub(crate) fn put(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Mis
     }
 }
 
-/// The same for files where two names cannot be exchanged: the old gets a second name before it loses its first.
+/// The same for files where two names cannot be exchanged: the old gets a second name before it
+/// loses its first.
 fn put_over(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Misplaced> {
     // Not every file system has links.
     let has_second_name = fs::hard_link(target, aside).is_ok();
@@ -133,7 +139,8 @@ fn put_over(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Misplaced
     Ok(if has_second_name { Placed::Aside } else { Placed::Over })
 }
 
-/// The same where two names cannot be exchanged, nor a directory be replaced: the old is put aside until the new is there.
+/// The same where two names cannot be exchanged, nor a directory be replaced: the old is put aside
+/// until the new is there.
 fn put_stepwise(new: &Path, target: &Path, aside: &Path) -> Result<Placed, Misplaced> {
     fs::rename(target, aside)?;
     let Err(error) = fs::rename(new, target) else { return Ok(Placed::Aside) };
@@ -165,7 +172,8 @@ mod flagged {
     use std::io;
     use std::path::Path;
 
-    /// Renames, unless there is something at `target`; `Unsupported` if the file system cannot do that.
+    /// Renames, unless there is something at `target`; `Unsupported` if the file system cannot do
+    /// that.
     pub(crate) fn rename_free(new: &Path, target: &Path) -> io::Result<()> {
         renamed(new, target, RenameFlags::NOREPLACE)
     }
@@ -263,7 +271,8 @@ mod tests {
 
     type Put = fn(&Path, &Path, &Path) -> Result<Placed, Misplaced>;
 
-    /// Each way to replace something, with what it is for: whether the new and whether the old is a directory.
+    /// Each way to replace something, with what it is for: whether the new and whether the old is a
+    /// directory.
     const WAYS: [(Put, bool, bool); 8] = [
         (put, false, false),
         (put, true, true),

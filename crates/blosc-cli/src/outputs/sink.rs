@@ -42,7 +42,8 @@ pub(crate) fn write(recipe: &Recipe, data: Data, path: &Path) -> Outcome {
     }
 }
 
-/// Refuses to begin with more chunks than there is memory to know where each is. A small file can announce any number.
+/// Refuses to begin with more chunks than there is memory to know where each is. A small file can
+/// announce any number.
 fn check_list(recipe: &Recipe) -> Outcome {
     let has_list = match recipe.format {
         FileFormat::B2frame | FileFormat::Sframe | FileFormat::Packed => true,
@@ -64,7 +65,8 @@ pub(crate) fn stream(recipe: &Recipe, data: Data, out: impl Write) -> Outcome {
     Ok(())
 }
 
-/// How a frame is kept while it is made: the file counts when it is renamed, so nothing needs to last before.
+/// How a frame is kept while it is made: the file counts when it is renamed, so nothing needs to
+/// last before.
 pub(crate) fn frame_options(recipe: &Recipe) -> FrameOptions {
     let layout = if recipe.format == FileFormat::Sframe { FrameLayout::Sparse } else { FrameLayout::Contiguous };
     let options = FrameOptions::new(recipe.options.clone());

@@ -36,8 +36,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Looks at everything in `root` but `output`; `judge` says what is done with files and directories that are not
-    /// hidden.
+    /// Looks at everything in `root` but `output`; `judge` says what is done with files and
+    /// directories that are not hidden.
     pub(crate) fn of(root: &Path, output: Option<&Path>, judge: &dyn Fn(&Path) -> Outcome<Fate>) -> Outcome<Self> {
         let mut tree = Self { root: root.to_owned(), ..Self::default() };
         let output = output.and_then(place_of);
@@ -95,8 +95,8 @@ impl Tree {
         }
     }
 
-    /// Does `action` for each file, up to `workers` at a time, with the target that `place` gives it. With an `output`
-    /// everything else goes there too, as it is.
+    /// Does `action` for each file, up to `workers` at a time, with the target that `place` gives
+    /// it. With an `output` everything else goes there too, as it is.
     pub(crate) fn each(
         self,
         plan: &Plan<'_>,
@@ -170,11 +170,11 @@ pub(crate) struct Job {
     pub(crate) target: PathBuf,
 }
 
-/// Does `action` for each of `jobs`, up to `workers` at a time. Failures are told as they come, and the worst is what is
-/// left.
+/// Does `action` for each of `jobs`, up to `workers` at a time. Failures are told as they come, and
+/// the worst is what is left.
 ///
-/// Those that are worked on at the same time share the memory. What needs more than its share is done afterwards, with all
-/// of it.
+/// Those that are worked on at the same time share the memory. What needs more than its share is
+/// done afterwards, with all of it.
 fn each(jobs: &[Job], workers: usize, global: &Global, action: impl Fn(&Job, &Global) -> Outcome + Sync) -> Outcome {
     let workers = workers.min(jobs.len());
     if workers <= 1 {
@@ -246,8 +246,8 @@ fn is_taken(targets: &BTreeMap<&Path, &PathBuf>, path: &Path) -> bool {
     path.ancestors().any(|part| targets.contains_key(part))
 }
 
-/// Makes the directories that are not there yet, with their names on the disk; those that were made, with what they are
-/// made after.
+/// Makes the directories that are not there yet, with their names on the disk; those that were
+/// made, with what they are made after.
 fn make_directories(
     directories: impl Iterator<Item = (PathBuf, PathBuf)>,
     writing: Writing,
@@ -271,7 +271,8 @@ fn make_directories(
     Ok(made)
 }
 
-/// Gives directories the permissions of those that they are made after, when nothing more is written to them.
+/// Gives directories the permissions of those that they are made after, when nothing more is
+/// written to them.
 fn permit_directories(made: &[(PathBuf, PathBuf)]) -> Outcome {
     for (from, to) in made.iter().rev() {
         let permissions = from.metadata().at_path(from)?.permissions();

@@ -92,7 +92,8 @@ impl Progress {
         Counted { inner, done: Arc::clone(&self.done) }
     }
 
-    /// `storage`, in which bytes are moved: they count when they are written, and not when they are read.
+    /// `storage`, in which bytes are moved: they count when they are written, and not when they are
+    /// read.
     pub(crate) fn moving<S>(&self, storage: S) -> Moved<S> {
         Moved(self.writing(storage))
     }

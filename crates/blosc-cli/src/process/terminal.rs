@@ -18,7 +18,8 @@ fn allows_colour() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Text that comes out of a file or is the name of one, in one line, with nothing in it that a terminal would act on.
+/// Text that comes out of a file or is the name of one, in one line, with nothing in it that a
+/// terminal would act on.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,5 @@
-//! What python-blosc and python-blosc2 put around data: descriptions of arrays, pickles, and objects without data.
+//! What python-blosc and python-blosc2 put around data: descriptions of arrays, pickles, and
+//! objects without data.
 
 pub(crate) mod msgpack;
 mod object;

@@ -3,12 +3,14 @@
 use super::msgpack::Value;
 use blosc_oxide::{Error, ErrorKind, Limits, Result, Special, SuperChunk};
 
-/// The metalayer of objects that are computed or fetched when they are read, and what releases before 4 called it.
+/// The metalayer of objects that are computed or fetched when they are read, and what releases
+/// before 4 called it.
 const OBJECT_LAYERS: [&str; 2] = ["b2o", "LazyArray"];
 /// The metalayer of a cache of another array.
 const PROXY_LAYER: &str = "proxy-source";
 
-/// Refuses a super-chunk that has no data of its own, or not all of it: what its chunks say means nothing.
+/// Refuses a super-chunk that has no data of its own, or not all of it: what its chunks say means
+/// nothing.
 pub(crate) fn check_has_data(sc: &SuperChunk) -> Result<()> {
     let layer = |name: &&&str| sc.metalayers().get(name).is_some();
     let message = match OBJECT_LAYERS.iter().find(layer) {

@@ -12,8 +12,8 @@ use blosc_oxide::{Error, ErrorKind, ItemOrder, Limits, NpyHeader, Result};
 /// The variable-length metalayer of the description.
 pub(crate) const TENSOR_LAYER: &str = "__pack_tensor__";
 
-/// The array that the content of the metalayer describes: what made it, its shape, and its type as NumPy describes it.
-/// The items are in C order: python-blosc2 takes no others.
+/// The array that the content of the metalayer describes: what made it, its shape, and its type as
+/// NumPy describes it. The items are in C order: python-blosc2 takes no others.
 pub(crate) fn described_tensor(layer: &[u8], limits: &Limits) -> Result<NpyHeader> {
     from_layer(layer, limits).map_err(|error| {
         let message = format!("metalayer {TENSOR_LAYER}: {error}");

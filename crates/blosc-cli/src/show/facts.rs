@@ -68,10 +68,12 @@ pub(crate) struct Facts {
     pub(crate) instrumented: u64,
     /// How many chunks were written on a big-endian machine.
     pub(crate) big_endian: u64,
-    /// The byte that parameterises the codec, and the version of its streams, where a chunk tells it.
+    /// The byte that parameterises the codec, and the version of its streams, where a chunk tells
+    /// it.
     pub(crate) codec_meta: Option<u8>,
     pub(crate) codec_version: Option<u8>,
-    /// How many chunks may hold other data than what they are read as, and the rule of bitshuffle for that.
+    /// How many chunks may hold other data than what they are read as, and the rule of bitshuffle
+    /// for that.
     pub(crate) ambiguous: u64,
     pub(crate) bitshuffle: BitshuffleRule,
     /// The special chunks of a packed super-chunk: name, offset, nbytes and cbytes.
@@ -424,7 +426,8 @@ fn part_json((name, offset, nbytes, cbytes): &(String, u64, u64, u64)) -> Value 
     ])
 }
 
-/// How many chunks of `sc` nothing tells the rule of bitshuffle of. Those that cannot be read count as none.
+/// How many chunks of `sc` nothing tells the rule of bitshuffle of. Those that cannot be read count
+/// as none.
 pub(crate) fn ambiguous_chunks(sc: &SuperChunk) -> u64 {
     let is_ambiguous = |chunk: usize| sc.is_bitshuffle_ambiguous(chunk).unwrap_or(false);
     sc.chunk_runs().map(|run| if is_ambiguous(run.chunks.start) { run.chunks.len() as u64 } else { 0 }).sum()

@@ -160,8 +160,8 @@ pub(crate) fn chunk_heading() -> String {
     )
 }
 
-/// A coloured bar of how well each part of the file is compressed: full and red where it is not, low and green where
-/// it is well.
+/// A coloured bar of how well each part of the file is compressed: full and red where it is not,
+/// low and green where it is well.
 pub(crate) fn bar(facts: &Facts, examined: &Examined) -> Result<Option<String>> {
     let cells = facts.nchunks.min(CELLS);
     if cells < 2 {

@@ -6,9 +6,11 @@ use crate::inputs::source::Source;
 use crate::python::{TENSOR_LAYER, described_tensor};
 use blosc_oxide::{Frame, Limits, NdArray, NpyHeader, SuperChunk, legacy::PackedSpecial};
 
-/// The metalayer that holds what is metadata in a Bloscpack file: a JSON text, often the description of an array.
+/// The metalayer that holds what is metadata in a Bloscpack file: a JSON text, often the
+/// description of an array.
 pub(crate) const JSON_LAYER: &str = "bloscpack";
-/// What the metadata of a Bloscpack file is called on the command line, where everything has a name.
+/// What the metadata of a Bloscpack file is called on the command line, where everything has a
+/// name.
 pub(crate) const BLP_NAME: &str = "metadata";
 /// The one variable-length metalayer that early frames and packed super-chunks have a place for.
 pub(crate) const USER_LAYER: &str = "usermeta";
@@ -90,7 +92,8 @@ impl Metadata {
         }
     }
 
-    /// Takes another description in place of one that is there; a JSON text that says something else stays.
+    /// Takes another description in place of one that is there; a JSON text that says something
+    /// else stays.
     pub(crate) fn redescribe(&mut self, array: &NpyHeader) {
         if self.json.is_none() || self.array().is_some() {
             self.json = Some(array.to_json());
@@ -98,8 +101,8 @@ impl Metadata {
         self.drop_tensor();
     }
 
-    /// Says what the layer of python-blosc2 says in our own way, where the format has no such layers, or where it would
-    /// be wrong as soon as the array grows.
+    /// Says what the layer of python-blosc2 says in our own way, where the format has no such
+    /// layers, or where it would be wrong as soon as the array grows.
     pub(crate) fn settle(&mut self, format: FileFormat) {
         if let (Some(tensor), false) = (&self.tensor, matches!(format, FileFormat::B2frame | FileFormat::Sframe)) {
             let described = tensor.to_json();
@@ -161,7 +164,8 @@ pub(crate) fn described_array(source: &Source) -> blosc_oxide::Result<Option<Npy
     }
 }
 
-/// The same for a frame. Nothing but the description is decompressed, and nothing that is too long for one.
+/// The same for a frame. Nothing but the description is decompressed, and nothing that is too long
+/// for one.
 pub(crate) fn described_in_frame(frame: &Frame) -> blosc_oxide::Result<Option<NpyHeader>> {
     let layers = frame.vlmetalayers();
     let short = |name: &str| match layers.nbytes(name) {

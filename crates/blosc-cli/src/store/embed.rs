@@ -1,4 +1,5 @@
-//! Frames that hold other frames, as `.b2e` stores do: their data is the others, and a metalayer says where each is.
+//! Frames that hold other frames, as `.b2e` stores do: their data is the others, and a metalayer
+//! says where each is.
 
 use crate::python::msgpack::Value;
 use blosc_oxide::{Error, ErrorKind, Frame, Limits, Result};

@@ -1,5 +1,6 @@
-//! Stores of python-blosc2: several arrays and frames under one name. `.b2z` is an archive of them, `.b2d` a directory, and
-//! `.b2e`, of which each of the others has one inside, a frame that holds others.
+//! Stores of python-blosc2: several arrays and frames under one name. `.b2z` is an archive of them,
+//! `.b2d` a directory, and `.b2e`, of which each of the others has one inside, a frame that holds
+//! others.
 
 mod embed;
 mod listing;
@@ -126,7 +127,8 @@ pub(crate) fn is_store(path: &Path) -> Outcome<bool> {
     let there = path.metadata().at_path(path)?;
     if there.is_dir() {
         let embed = path.join(EMBED_NAME);
-        // In stores of earlier releases, as 4.0.0, only the name of the directory tells it from any other.
+        // In stores of earlier releases, as 4.0.0, only the name of the directory tells it from any
+        // other.
         let is_named = without_extension(path).is_some();
         let is_store = |frame: &Frame| embed::is_of_store(frame) || is_named && embed::is_store(frame);
         return Ok(is_plain_file(&embed)? && frame_is(&embed, is_store)?);
@@ -155,7 +157,8 @@ fn is_plain_file(path: &Path) -> Outcome<bool> {
     }
 }
 
-/// Whether there is a frame at `path` of which something is true. One that is damaged is for others to tell.
+/// Whether there is a frame at `path` of which something is true. One that is damaged is for others
+/// to tell.
 fn frame_is(path: &Path, is_so: impl FnOnce(&Frame) -> bool) -> Outcome<bool> {
     if !matches!(Container::detect_path(path).at_path(path)?, Some(Container::Frame)) {
         return Ok(false);
@@ -194,7 +197,8 @@ pub(crate) fn is_archive(bytes: &(impl ReadAt + ?Sized)) -> bool {
     bytes.read_at(0, &mut head).is_ok() && zip::is_zip(&head)
 }
 
-/// The store and the name of the member that a path leads to, if a part of it is there and the rest is not.
+/// The store and the name of the member that a path leads to, if a part of it is there and the rest
+/// is not.
 pub(crate) fn split(path: &Path) -> Option<(&Path, String)> {
     if input::is_stream(path) || path.symlink_metadata().is_ok() {
         return None;
@@ -280,7 +284,8 @@ impl Store {
         Ok(())
     }
 
-    /// Adds what is in the frame that holds others. What has a file of its own goes first, as in python-blosc2.
+    /// Adds what is in the frame that holds others. What has a file of its own goes first, as in
+    /// python-blosc2.
     fn open_embedded(&mut self, opening: &Opening) -> blosc_oxide::Result<()> {
         if let Some(place) = self.members.iter().position(|member| member.file.as_deref() == Some(EMBED_NAME)) {
             let member = self.members.remove(place);
@@ -362,7 +367,8 @@ impl Store {
         })
     }
 
-    /// Opens a member that is a Blosc file. Its checksum, if the store has one, is compared first if that is wanted.
+    /// Opens a member that is a Blosc file. Its checksum, if the store has one, is compared first
+    /// if that is wanted.
     pub(crate) fn open_member(&self, member: &Member, opening: &Opening, is_checked: bool) -> Outcome<Source> {
         let shown = self.shown(member);
         if let Place::File(path) = &member.place

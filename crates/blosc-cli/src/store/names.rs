@@ -1,11 +1,13 @@
-//! Names of members: what may become the path of a file, and which files would be in each other's way.
+//! Names of members: what may become the path of a file, and which files would be in each other's
+//! way.
 
 use std::collections::BTreeMap;
 
 /// The longest name of a file that common file systems take.
 const MAX_PART: usize = 255;
 
-/// Refuses the name of a member that could lead out of the directory that it is unpacked into, or cannot be a file.
+/// Refuses the name of a member that could lead out of the directory that it is unpacked into, or
+/// cannot be a file.
 pub(super) fn check(name: &str) -> Result<(), String> {
     let fault = if name.is_empty() {
         "is empty"

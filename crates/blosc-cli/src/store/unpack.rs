@@ -15,7 +15,8 @@ pub(crate) struct Unpacked<'a> {
     pub(crate) write: &'a dyn Fn(Source, &Path) -> Outcome,
 }
 
-/// Makes a directory at `target` with a file for each member: as `unpacked` says, or as they are stored.
+/// Makes a directory at `target` with a file for each member: as `unpacked` says, or as they are
+/// stored.
 pub(crate) fn unpack(
     store: &Store,
     target: &Path,
@@ -40,7 +41,8 @@ pub(crate) fn unpack(
     output.finish()
 }
 
-/// The members with the names that they get. Names that would be in each other's way are refused before anything is made.
+/// The members with the names that they get. Names that would be in each other's way are refused
+/// before anything is made.
 fn named(store: &Store, unpacked: Option<&Unpacked<'_>>) -> Outcome<Vec<(Member, String, bool)>> {
     let mut members = store.members().to_vec();
     if unpacked.is_none() {

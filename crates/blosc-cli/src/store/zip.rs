@@ -1,7 +1,7 @@
 //! Zip archives whose members are stored as they are, as `.b2z` stores are.
 //!
-//! The list at the end of the archive says what there is. It is not believed: each member must lie inside the archive, apart
-//! from all others, and its own header must tell the same name.
+//! The list at the end of the archive says what there is. It is not believed: each member must lie
+//! inside the archive, apart from all others, and its own header must tell the same name.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -25,11 +25,13 @@ const LONG_END_LEN: usize = 56;
 const LOCATOR_LEN: u64 = 20;
 /// A comment may follow the end.
 const MAX_COMMENT: u64 = 65_535;
-/// What a member takes in memory besides its name, about: here, and in the store that is made of it.
+/// What a member takes in memory besides its name, about: here, and in the store that is made of
+/// it.
 const MEMBER_COST: u64 = 512;
 /// The extra field with the sizes that do not fit 32 bits.
 const LONG_FIELD: u16 = 1;
-/// The type of a file in the mode that Unix keeps: all bits of it, and those of a directory and a plain file.
+/// The type of a file in the mode that Unix keeps: all bits of it, and those of a directory and a
+/// plain file.
 const TYPE_MASK: u32 = 0o170_000;
 const PLAIN_TYPE: u32 = 0o100_000;
 
@@ -114,8 +116,8 @@ impl List {
         }
     }
 
-    /// What says where the long end is, right before the usual one. Python writes both from 2 GiB on, where the usual one
-    /// can still tell everything.
+    /// What says where the long end is, right before the usual one. Python writes both from 2 GiB
+    /// on, where the usual one can still tell everything.
     fn locator(bytes: &dyn ReadAt, end: u64) -> Result<Option<Vec<u8>>> {
         let Some(at) = end.checked_sub(LOCATOR_LEN) else { return Ok(None) };
         Ok(Some(read(bytes, at, 20)?).filter(|raw| raw.starts_with(LONG_LOCATOR)))
@@ -462,7 +464,8 @@ mod tests {
     #[test]
     fn members_that_share_bytes_are_refused() {
         let mut bytes = archive(&[("a", b"xxxx", 0, 0), ("b", b"yyyy", 0, 0)]);
-        // The first claims the bytes of the second as well: 4 of its own, and all before the 4 of the other.
+        // The first claims the bytes of the second as well: 4 of its own, and all before the 4 of
+        // the other.
         let list = bytes.windows(4).position(|window| window == ENTRY).unwrap();
         for field in [20, 24] {
             bytes[list + field..list + field + 4].copy_from_slice(&(4 + 31 + 1_u32).to_le_bytes());

@@ -6,7 +6,8 @@ use super::verdict::{Verdict, is_on_front};
 use crate::size;
 use std::fmt::Write as _;
 
-/// A line for each measurement, the smallest result first; of those that others beat in every way, none unless `has_all`.
+/// A line for each measurement, the smallest result first; of those that others beat in every way,
+/// none unless `has_all`.
 pub(crate) fn table(found: &[Measurement], verdict: &Verdict, has_all: bool) -> String {
     let mut places: Vec<usize> = (0..found.len())
         .filter(|&place| has_all || is_on_front(place, found) || !verdict.marks(place).is_empty())
@@ -36,7 +37,8 @@ pub(crate) fn table(found: &[Measurement], verdict: &Verdict, has_all: bool) -> 
     text
 }
 
-/// The command line that compresses with this choice; what is compressed already is converted to `output`.
+/// The command line that compresses with this choice; what is compressed already is converted to
+/// `output`.
 pub(crate) fn command_line(candidate: &Candidate, typesize: usize, input: &str, output: Option<&str>) -> String {
     let command = if output.is_some() { "convert" } else { "compress" };
     let mut line =

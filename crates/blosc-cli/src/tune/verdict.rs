@@ -3,7 +3,8 @@
 use super::candidate::Candidate;
 use super::measure::Measurement;
 
-/// How fast the way is that compressed data takes, in megabytes a second: a network or a disk of the usual kind.
+/// How fast the way is that compressed data takes, in megabytes a second: a network or a disk of
+/// the usual kind.
 pub(crate) const LINK: f64 = 100.0;
 /// What hardly becomes smaller is not compressed, however fast.
 const LEAST_RATIO: f64 = 1.05;

@@ -6,7 +6,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The binary with no signal ignored, even if the tests are run by a program that ignores some, as `nohup` does.
+/// The binary with no signal ignored, even if the tests are run by a program that ignores some, as
+/// `nohup` does.
 pub(crate) fn unignoring() -> Command {
     let mut command = Command::new("perl");
     command.args(["-e", "$SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV", BLOSC]);

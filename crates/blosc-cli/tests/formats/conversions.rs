@@ -1,4 +1,5 @@
-//! Every pair of formats converts there and back: the data is the same, and so is the metadata that both have.
+//! Every pair of formats converts there and back: the data is the same, and so is the metadata that
+//! both have.
 
 use crate::common::{Scratch, for_each, good, npy, ramp};
 use std::path::Path;
@@ -6,7 +7,8 @@ use testkit::serde_json::{self, Value};
 
 const FORMATS: [&str; 9] =
     ["b2frame", "sframe", "b2nd", "blp", "chunk", "blosc1", "packed", "frame-beta1", "frame-beta5"];
-/// Formats that say of an array what it is, themselves or in a description. They are those of several chunks.
+/// Formats that say of an array what it is, themselves or in a description. They are those of
+/// several chunks.
 const DESCRIBING: [&str; 7] = ["b2frame", "sframe", "b2nd", "blp", "packed", "frame-beta1", "frame-beta5"];
 const WITH_METALAYERS: [&str; 5] = ["b2frame", "sframe", "b2nd", "frame-beta1", "frame-beta5"];
 const WITH_VLMETALAYERS: [&str; 3] = ["b2frame", "sframe", "b2nd"];

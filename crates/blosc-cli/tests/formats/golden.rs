@@ -1,5 +1,5 @@
-//! For every file that others wrote, the real binary gives the right bytes and the right facts; for every damaged or
-//! hostile one, an error in one line, or data.
+//! For every file that others wrote, the real binary gives the right bytes and the right facts; for
+//! every damaged or hostile one, an error in one line, or data.
 
 use crate::common::{assert_fails, blosc, blosc_with_input, for_each, good};
 use std::fs;
@@ -265,7 +265,8 @@ fn chunks_of_other_containers_decompress() {
         {
             let output = decompress(&path.join(name), None);
             if entry.file.contains("sharded") {
-                // A shard is several chunks and an index, of which the first chunk alone would be a part.
+                // A shard is several chunks and an index, of which the first chunk alone would be a
+                // part.
                 let message = assert_fails(&output, 1, &entry.file);
                 assert!(message.contains("bytes follow the chunk"), "{message}");
                 continue;

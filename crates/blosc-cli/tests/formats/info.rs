@@ -72,7 +72,8 @@ fn the_version_of_the_codec_is_shown() {
     assert!(info_text(&path).contains(", version 2"), "{}", info_text(&path));
 }
 
-/// A packed super-chunk with a filters chunk and a codec chunk: each is named with its place and its sizes.
+/// A packed super-chunk with a filters chunk and a codec chunk: each is named with its place and
+/// its sizes.
 #[test]
 fn the_parts_of_a_packed_super_chunk_are_shown_with_their_offsets() {
     let entries = Golden::repository().entries("old-writers");

@@ -1,4 +1,5 @@
-//! Files with Lizard, through the real binary: they are named, read and converted, and never written.
+//! Files with Lizard, through the real binary: they are named, read and converted, and never
+//! written.
 
 use crate::common::{Scratch, assert_fails, blosc, good};
 use testkit::golden::{Entry, Golden};

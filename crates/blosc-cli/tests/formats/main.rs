@@ -1,4 +1,5 @@
-//! What others wrote is read, what is written comes back, and conversions keep what both formats have.
+//! What others wrote is read, what is written comes back, and conversions keep what both formats
+//! have.
 
 #[path = "../common/mod.rs"]
 mod common;

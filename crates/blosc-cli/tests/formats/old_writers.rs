@@ -1,5 +1,5 @@
-//! Files that the alphas and betas of C-Blosc2 wrote themselves, through the real binary: the right bytes by themselves,
-//! or with `--old-bitshuffle` and named as ambiguous, or an error in one line.
+//! Files that the alphas and betas of C-Blosc2 wrote themselves, through the real binary: the right
+//! bytes by themselves, or with `--old-bitshuffle` and named as ambiguous, or an error in one line.
 
 use crate::common::{Scratch, assert_fails, blosc, good};
 use std::path::Path;

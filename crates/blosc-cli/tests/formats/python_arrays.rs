@@ -1,5 +1,5 @@
-//! Arrays that python-blosc2 4.14.1 and python-blosc 1.11.4 have saved come back as what they were; what has no data says so.
-//! `interop/stores.py specimens` made the files.
+//! Arrays that python-blosc2 4.14.1 and python-blosc 1.11.4 have saved come back as what they were;
+//! what has no data says so. `interop/stores.py specimens` made the files.
 
 use crate::common::{BLOSC, Scratch, assert_fails, run};
 use std::fs;

@@ -1,4 +1,5 @@
-//! Stores of python-blosc2 (4.14.1 made the files): their members are listed, taken one by one, and unpacked all or not at all.
+//! Stores of python-blosc2 (4.14.1 made the files): their members are listed, taken one by one, and
+//! unpacked all or not at all.
 
 use crate::common::{Scratch, assert_fails, run};
 use std::fs;

@@ -134,7 +134,8 @@ fn a_failed_append_changes_nothing() {
     }
 }
 
-/// Runs the command with a limit on the size of files, in blocks of 512 or 1024 bytes as the shell counts them.
+/// Runs the command with a limit on the size of files, in blocks of 512 or 1024 bytes as the shell
+/// counts them.
 #[cfg(unix)]
 fn run_limited(scratch: &Scratch, blocks: u64, arguments: &[&str]) -> std::process::Output {
     Command::new("sh")

@@ -133,7 +133,8 @@ fn a_bloscpack_file_that_claims_a_million_million_chunks_is_verified_at_once() {
     scratch.write("data.bin", &noise(10_000));
     assert!(run(&scratch, &["c", "data.bin", "data.blp"]).status.success());
     let mut bytes = fs::read(scratch.join("data.blp")).unwrap();
-    // No offsets, no length of the last chunk, 2^40 chunks and no room for more; of the first chunk, only its start.
+    // No offsets, no length of the last chunk, 2^40 chunks and no room for more; of the first
+    // chunk, only its start.
     bytes[5] &= !1;
     bytes[12..16].fill(0xff);
     bytes[16..24].copy_from_slice(&(1_u64 << 40).to_le_bytes());
@@ -158,7 +159,8 @@ fn what_takes_too_much_memory_is_neither_called_damaged_nor_repaired() {
     assert_eq!(scratch.names(), ["data.b2frame", "data.b2packed", "data.bin", "data.blp"]);
 }
 
-/// A frame of chunks of different sizes, with the header of one of them damaged, contiguous or sparse.
+/// A frame of chunks of different sizes, with the header of one of them damaged, contiguous or
+/// sparse.
 #[test]
 fn one_damaged_header_is_named_and_all_else_is_read() {
     use blosc_oxide::{Frame, FrameLayout, FrameOptions, Options, storage::Durability};

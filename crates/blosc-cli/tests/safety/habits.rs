@@ -1,4 +1,5 @@
-//! What every command keeps to: nothing is overwritten, nothing is left behind, a closed pipe is fine.
+//! What every command keeps to: nothing is overwritten, nothing is left behind, a closed pipe is
+//! fine.
 
 #[cfg(unix)]
 use crate::common::interruption::{interrupt, signal, started, started_by};
@@ -288,7 +289,8 @@ fn one_process_changes_a_file_at_a_time() {
             assert_fails(&run(&scratch, &["meta", "set", name, "unit", "kelvin"]), 2, name);
             assert_fails(&run(&scratch, &["compact", name]), 2, name);
         }
-        // Closing it would not do: a process that another test is just starting still has a copy of it.
+        // Closing it would not do: a process that another test is just starting still has a copy of
+        // it.
         other.unlock().unwrap();
         assert!(run(&scratch, &["append", name, "data.bin"]).status.success());
     }

@@ -62,7 +62,8 @@ fn high_water_mark(status: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Runs a command that must end with this exit code and within the limits, and returns what it printed.
+/// Runs a command that must end with this exit code and within the limits, and returns what it
+/// printed.
 #[track_caller]
 fn within_limits(scratch: &Scratch, arguments: &[&str], code: i32) -> String {
     let Watched { output, peak, time } = watched(scratch, arguments);
@@ -292,7 +293,8 @@ fn variable_length_metalayers_are_listed_and_not_decoded() {
     }
 }
 
-/// A codec has a part in them, so that they are decoded to verify them: as many as there is memory for.
+/// A codec has a part in them, so that they are decoded to verify them: as many as there is memory
+/// for.
 #[test]
 fn metalayers_that_have_to_be_decoded_are_held_to_the_memory_together() {
     let scratch = Scratch::new();

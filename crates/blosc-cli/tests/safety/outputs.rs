@@ -1,4 +1,5 @@
-//! What is at the target, whatever happens: the old or the new, on the disk, and never over something else.
+//! What is at the target, whatever happens: the old or the new, on the disk, and never over
+//! something else.
 #![cfg(unix)]
 
 use crate::common::interruption::{interrupt, is_hidden_there, started_by};
@@ -91,7 +92,8 @@ fn a_directory_is_replaced_in_one_step_when_all_of_it_is_on_the_disk() {
     assert_eq!(scratch.names(), ["data.bin", "out.sframe"]);
 }
 
-/// What a run ends with if system calls fail as strace's `inject` says; `None` if there is no strace to make them fail.
+/// What a run ends with if system calls fail as strace's `inject` says; `None` if there is no
+/// strace to make them fail.
 #[cfg(target_arch = "x86_64")]
 fn with_faults(scratch: &Scratch, faults: &[&str], arguments: &[&str]) -> Option<std::process::Output> {
     let injected = faults.iter().flat_map(|fault| ["-e".to_owned(), format!("inject={fault}")]);
@@ -100,7 +102,8 @@ fn with_faults(scratch: &Scratch, faults: &[&str], arguments: &[&str]) -> Option
     strace.arg(BLOSC).args(arguments).current_dir(&scratch.0).output().ok()
 }
 
-/// Files and sparse frames that are there already, with what makes them, and what they are replaced by.
+/// Files and sparse frames that are there already, with what makes them, and what they are replaced
+/// by.
 #[cfg(target_arch = "x86_64")]
 const REPLACED: [[&str; 4]; 4] = [
     ["data.bin", "old.b2frame", "new.b2frame", "file by file"],
@@ -109,7 +112,8 @@ const REPLACED: [[&str; 4]; 4] = [
     ["data.bin", "directory.b2frame", "new.b2frame", "directory by file"],
 ];
 
-/// Runs `check` for each of them with the old at the target, `faults` and the arguments that replace it.
+/// Runs `check` for each of them with the old at the target, `faults` and the arguments that
+/// replace it.
 #[cfg(target_arch = "x86_64")]
 fn replace_each(check: impl Fn(&Scratch, &str, &[&str])) {
     for [data, old, new, what] in REPLACED {
@@ -131,7 +135,8 @@ fn content(scratch: &Scratch, name: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// Linux before 3.15, or a file system that knows neither `RENAME_NOREPLACE` nor `RENAME_EXCHANGE`, perhaps without links.
+/// Linux before 3.15, or a file system that knows neither `RENAME_NOREPLACE` nor `RENAME_EXCHANGE`,
+/// perhaps without links.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn results_get_their_place_where_names_cannot_be_exchanged() {

@@ -134,7 +134,8 @@ fn an_array_that_is_cut_off_stays_an_array_and_what_is_lost_is_named() {
     }
 }
 
-/// Arrays of python-blosc2 have no checksums: what is changed may go unseen, but what does not open is never called saved.
+/// Arrays of python-blosc2 have no checksums: what is changed may go unseen, but what does not open
+/// is never called saved.
 #[test]
 fn no_damaged_array_of_others_is_repaired_to_one_that_cannot_be_opened_without_saying_so() {
     let scratch = Scratch::new();

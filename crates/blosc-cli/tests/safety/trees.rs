@@ -9,7 +9,8 @@ fn ramp(count: u32) -> Vec<u8> {
     (0..count).flat_map(u32::to_le_bytes).collect()
 }
 
-/// Everything below a directory: the content of files, where links lead, and the names of directories.
+/// Everything below a directory: the content of files, where links lead, and the names of
+/// directories.
 fn content(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut open = vec![root.to_owned()];

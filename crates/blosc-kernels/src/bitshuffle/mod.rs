@@ -1,8 +1,8 @@
 //! Bit shuffle: the bits of equal significance of all elements brought together, and back.
 //!
-//! Of the `m = n / typesize` elements of a block the first `m8 = m - m % 8` are transposed: bit `k` of byte `j` of
-//! element `i` becomes bit `i % 8` of byte `i / 8` of row `8 * j + k`, a row being `m8 / 8` bytes. All bytes after
-//! those elements are copied as they are.
+//! Of the `m = n / typesize` elements of a block the first `m8 = m - m % 8` are transposed: bit `k`
+//! of byte `j` of element `i` becomes bit `i % 8` of byte `i / 8` of row `8 * j + k`, a row being
+//! `m8 / 8` bytes. All bytes after those elements are copied as they are.
 #![cfg_attr(
     not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
     allow(dead_code, unused_imports, reason = "nothing there to run the vector kernels on")
@@ -14,7 +14,8 @@ mod vector;
 use crate::isa::Isa;
 use crate::simd::{LANE, dispatch, dispatch_baseline};
 
-/// Groups of eight elements that the vector kernels work on at a time: as many as fill a cache line of every row.
+/// Groups of eight elements that the vector kernels work on at a time: as many as fill a cache line
+/// of every row.
 const LINE: usize = 64;
 
 /// Bit-shuffles `src` into `dst` with the fastest kernel of this processor.
@@ -33,7 +34,8 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
     bitunshuffle_with(Isa::best(), typesize, src, dst);
 }
 
-/// [`bitshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
+/// [`bitshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks
+/// it.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
@@ -55,7 +57,8 @@ pub fn bitshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// [`bitunshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
+/// [`bitunshuffle`] with the kernel of one instruction set; the scalar one where the processor
+/// lacks it.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.

@@ -1,8 +1,9 @@
 //! The decoder of BloscLZ streams.
 //!
-//! A stream is a row of operations: runs of up to 32 literals, and matches given by length and distance. It ends after
-//! literals. [`plain_operations`] decodes those that are far from the ends of input and output, with copies that run
-//! over; whatever it cannot do is left to [`Decoder::checked_operation`], which checks everything.
+//! A stream is a row of operations: runs of up to 32 literals, and matches given by length and
+//! distance. It ends after literals. [`plain_operations`] decodes those that are far from the ends
+//! of input and output, with copies that run over; whatever it cannot do is left to
+//! [`Decoder::checked_operation`], which checks everything.
 
 use crate::lz::LzError;
 use crate::lz::copy::{self, OVER};
@@ -12,17 +13,18 @@ use crate::lz::vectors::{Job, Vectors, dispatch};
 
 /// Decodes the BloscLZ stream `src` into `dst` and returns how many bytes it made.
 ///
-/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length compares. Bytes of `dst`
-/// behind it may have been overwritten. An empty stream makes no bytes.
+/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length
+/// compares. Bytes of `dst` behind it may have been overwritten. An empty stream makes no bytes.
 ///
 /// # Errors
-/// When the stream is cut off, ends with a match, needs more room than `dst` has, or has a match that goes back too
-/// far.
+/// When the stream is cut off, ends with a match, needs more room than `dst` has, or has a match
+/// that goes back too far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
     decode::<false>(src, dst)
 }
 
-/// Decodes the start of the BloscLZ stream `src`: stops as soon as `dst` is full, without looking at the rest.
+/// Decodes the start of the BloscLZ stream `src`: stops as soon as `dst` is full, without looking
+/// at the rest.
 ///
 /// The result is less than `dst.len()` only when the whole stream makes fewer bytes.
 ///
@@ -34,14 +36,16 @@ pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 
 /// Opcodes below this are runs of literals, one longer than the opcode says.
 const FIRST_MATCH: u8 = 32;
-/// The length of a match whose opcode has all three bits of length set; it goes on in extension bytes.
+/// The length of a match whose opcode has all three bits of length set; it goes on in extension
+/// bytes.
 const EXTENDED: usize = 9;
 /// The distance that stands for itself plus two more bytes.
 const FAR: usize = 8192;
 /// The most bytes of a distance.
 const MAX_DISTANCE_BYTES: usize = 3;
 
-/// What an operation without extension may read of the input: an opcode, 32 literals, and the opcode behind them.
+/// What an operation without extension may read of the input: an opcode, 32 literals, and the
+/// opcode behind them.
 const PLAIN_INPUT: usize = 1 + 32 + 1;
 /// What it may write.
 const PLAIN_OUTPUT: usize = 32;
@@ -118,7 +122,8 @@ impl<const PREFIX: bool> Decoder<'_, PREFIX> {
         Ok(self.is_full())
     }
 
-    /// As much of `len` bytes as there is room for; too little room is an error unless a prefix is wanted.
+    /// As much of `len` bytes as there is room for; too little room is an error unless a prefix is
+    /// wanted.
     #[inline(always)]
     fn fitted(&self, len: usize) -> Result<usize, LzError> {
         let room = self.dst.len() - self.written;
@@ -137,8 +142,8 @@ impl<const PREFIX: bool> Decoder<'_, PREFIX> {
     }
 }
 
-/// The length and the distance of a match, and where the next operation starts; nothing if the input ends before.
-/// `at` is behind the opcode.
+/// The length and the distance of a match, and where the next operation starts; nothing if the
+/// input ends before. `at` is behind the opcode.
 #[inline(always)]
 fn match_fields(src: &[u8], opcode: u8, mut at: usize) -> Option<(usize, usize, usize)> {
     let mut len = usize::from(opcode >> 5) + 2;
@@ -159,7 +164,8 @@ fn near_distance(opcode: u8, low: u8) -> usize {
     (usize::from(opcode & 31) << 8) + usize::from(low) + 1
 }
 
-/// Decodes operations while they are far enough from the ends of input and output. Results in where it stopped.
+/// Decodes operations while they are far enough from the ends of input and output. Results in where
+/// it stopped.
 struct Plain<'a> {
     src: &'a [u8],
     dst: &'a mut [u8],
@@ -232,10 +238,12 @@ fn plain_operations<V: Vectors>(
         }
         if len < EXTENDED {
             if likely(distance >= 8) {
-                // SAFETY: the distance is from 8 to `written`, and PLAIN_OUTPUT is more than 8 bytes.
+                // SAFETY: the distance is from 8 to `written`, and PLAIN_OUTPUT is more than 8
+                // bytes.
                 unsafe { copy::chunk_within::<8>(dst, written - distance, written) };
             } else {
-                // SAFETY: the distance is from 1 to 7 and to `written`, and PLAIN_OUTPUT is 32 bytes.
+                // SAFETY: the distance is from 1 to 7 and to `written`, and PLAIN_OUTPUT is 32
+                // bytes.
                 unsafe { copy::short_period(vectors, dst, written, distance) };
             }
         } else {
@@ -243,22 +251,26 @@ fn plain_operations<V: Vectors>(
                 break;
             }
             if distance >= V::WIDTH {
-                // SAFETY: the distance is from WIDTH to `written`, and OVER is more than a register.
+                // SAFETY: the distance is from WIDTH to `written`, and OVER is more than a
+                // register.
                 unsafe { copy::register_within(vectors, dst, written - distance, written) };
                 if unlikely(len > V::WIDTH) {
                     // SAFETY: as above, and OVER bytes are behind the match.
                     unsafe { copy::far_match_over(vectors, dst, written + V::WIDTH, distance, len - V::WIDTH) };
                 }
             } else {
-                // Taken from the input, the pattern does not have to wait for literals to be stored.
+                // Taken from the input, the pattern does not have to wait for literals to be
+                // stored.
                 let pattern = if distance <= literals {
-                    // SAFETY: the literals are before `read`, and PLAIN_INPUT behind it is more than a register.
+                    // SAFETY: the literals are before `read`, and PLAIN_INPUT behind it is more
+                    // than a register.
                     unsafe { vectors.load_repeated(src, read - distance, distance) }
                 } else {
                     // SAFETY: the distance is at most `written`, and OVER is more than a register.
                     unsafe { vectors.load_repeated(dst, written - distance, distance) }
                 };
-                // SAFETY: the distance is from 1 to WIDTH and to `written`, and OVER bytes are behind the match.
+                // SAFETY: the distance is from 1 to WIDTH and to `written`, and OVER bytes are
+                // behind the match.
                 unsafe { copy::period_over(vectors, dst, written, distance, len, pattern) };
             }
         }

@@ -1,4 +1,5 @@
-//! The encoder: one candidate per hash, greedy, after a probe that tells whether compressing is worth it.
+//! The encoder: one candidate per hash, greedy, after a probe that tells whether compressing is
+//! worth it.
 
 use crate::lz::matching::{common_length, hash4, low4};
 use crate::lz::window::{Key, MAX_INPUT, Positions, Window};
@@ -9,7 +10,8 @@ const SLOTS: usize = 1 << 14;
 const MAX_RUN: usize = 32;
 /// The stream starts with so many literals.
 const FIRST_LITERALS: usize = 4;
-/// A match with fewer bytes in common is not worth encoding: decoders take as long for it as for a longer one.
+/// A match with fewer bytes in common is not worth encoding: decoders take as long for it as for a
+/// longer one.
 const LONG: usize = 7;
 /// A match with fewer bytes in common takes as much room as its bytes.
 const SHORT: usize = 5;
@@ -30,14 +32,14 @@ const STREAM_MARK: u8 = 1 << 5;
 /// Split blocks that compress to so much less do without short matches.
 const PERCENT_WITHOUT_SHORT: usize = 400;
 
-/// Which matches streams are made of: those of Blosc2 chunks are decoded faster, those of Blosc1 chunks are shorter. Every
-/// decoder reads both.
+/// Which matches streams are made of: those of Blosc2 chunks are decoded faster, those of Blosc1
+/// chunks are shorter. Every decoder reads both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     /// Of 7 bytes and more.
     Blosc2,
-    /// Of 5 bytes and more, but where the stream is one of several that a block is split into, and much shorter than its
-    /// input: there they are as those of Blosc2.
+    /// Of 5 bytes and more, but where the stream is one of several that a block is split into, and
+    /// much shorter than its input: there they are as those of Blosc2.
     Blosc1 {
         /// Whether blocks are split into streams.
         is_split: bool,
@@ -46,7 +48,8 @@ pub enum Variant {
 
 /// The BloscLZ encoder.
 ///
-/// Keeps its table between calls, which saves clearing it; what a call returns depends on its arguments only.
+/// Keeps its table between calls, which saves clearing it; what a call returns depends on its
+/// arguments only.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     table: Positions<u32, SLOTS>,
@@ -67,8 +70,8 @@ impl Encoder {
 
     /// Compresses `src` into `dst` and returns the length of the stream.
     ///
-    /// `None` if `dst` is too small, or if a sample of `src` does not compress well enough for `level`, which is from
-    /// 1 (demands most, finds least) to 9 (compresses best).
+    /// `None` if `dst` is too small, or if a sample of `src` does not compress well enough for
+    /// `level`, which is from 1 (demands most, finds least) to 9 (compresses best).
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8, variant: Variant) -> Option<usize> {
         let level = level.clamp(1, 9);
         if !(MIN_INPUT..=MAX_INPUT).contains(&src.len()) || dst.len() < MIN_OUTPUT {
@@ -100,8 +103,9 @@ fn is_worth_trying(table: &mut Positions<u32, SLOTS>, src: &[u8], level: u8, var
     }
 }
 
-/// Whether short matches are taken, where they are not left out for the sake of decoders: these have little to do anyway where
-/// there is much to gain, and what is not split is compressed as well as possible.
+/// Whether short matches are taken, where they are not left out for the sake of decoders: these
+/// have little to do anyway where there is much to gain, and what is not split is compressed as
+/// well as possible.
 fn takes_short_matches(table: &mut Positions<u32, SLOTS>, src: &[u8], variant: Variant) -> bool {
     match variant {
         Variant::Blosc2 => false,
@@ -112,7 +116,8 @@ fn takes_short_matches(table: &mut Positions<u32, SLOTS>, src: &[u8], variant: V
     }
 }
 
-/// The start of the last of `parts` parts of an input, at most as long as there are slots for `bits` bits.
+/// The start of the last of `parts` parts of an input, at most as long as there are slots for
+/// `bits` bits.
 fn sample(src: &[u8], parts: usize, bits: u32) -> &[u8] {
     let len = src.len() / parts;
     let part = &src[src.len() - len..];
@@ -183,7 +188,8 @@ fn is_worth_it<const BITS: u32, const COMMON: usize>(
 
 /// What `count` literals after `run` others, and the match that follows them, add to the cost.
 ///
-/// The opcode of a run of literals is counted when the run starts, so it is taken back if there is no literal.
+/// The opcode of a run of literals is counted when the run starts, so it is taken back if there is
+/// no literal.
 #[inline(always)]
 fn sequence_cost(run: usize, count: usize, found: &Found) -> usize {
     let total = run + count;
@@ -192,7 +198,8 @@ fn sequence_cost(run: usize, count: usize, found: &Found) -> usize {
     count + total / MAX_RUN + reference + 1 - unused
 }
 
-/// A bound of the cost if `rest` more bytes turn out as bad as they can: all literals, and a match at their end.
+/// A bound of the cost if `rest` more bytes turn out as bad as they can: all literals, and a match
+/// at their end.
 #[inline(always)]
 fn worst_cost(cost: usize, rest: usize) -> usize {
     cost + rest + rest / MAX_RUN + 7
@@ -251,7 +258,8 @@ impl<'a, const BITS: u32, const COMMON: usize> Search<'a, BITS, COMMON> {
         Some(Self { src, window: Window::new(table, src)?, end })
     }
 
-    /// The first match worth encoding at or after `at` and before `stop`; `SAMPLING` also takes short far ones.
+    /// The first match worth encoding at or after `at` and before `stop`; `SAMPLING` also takes
+    /// short far ones.
     #[inline(always)]
     fn next_match<const SAMPLING: bool>(&mut self, at: usize, stop: usize) -> Option<Found> {
         let src = self.src;
@@ -267,8 +275,8 @@ impl<'a, const BITS: u32, const COMMON: usize> Search<'a, BITS, COMMON> {
     }
 }
 
-/// The length to encode for a match: the last byte of a long one is left out unless it ends with the input, so that the next
-/// match can begin there.
+/// The length to encode for a match: the last byte of a long one is left out unless it ends with
+/// the input, so that the next match can begin there.
 #[inline(always)]
 fn encoded_length<const COMMON: usize>(src: &[u8], from: usize, at: usize) -> usize {
     let end = src.len() - 1;
@@ -283,7 +291,8 @@ fn extension_length(length: usize) -> usize {
 
 /// Appends literals and matches to an output that may be too small for them.
 ///
-/// One byte is always kept for the opcode of a run of literals, since a stream may not end with a match.
+/// One byte is always kept for the opcode of a run of literals, since a stream may not end with a
+/// match.
 struct Writer<'a> {
     dst: &'a mut [u8],
     written: usize,

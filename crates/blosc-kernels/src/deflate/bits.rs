@@ -16,7 +16,8 @@ impl<'a> BitWriter<'a> {
         Self { dst, next: 0, held: 0, count: 0 }
     }
 
-    /// Puts the low `count` bits of `value`, which has no others. Between two flushes there may be 56 bits.
+    /// Puts the low `count` bits of `value`, which has no others. Between two flushes there may be
+    /// 56 bits.
     #[inline(always)]
     pub(super) fn put(&mut self, value: u64, count: u32) {
         debug_assert!(self.count + count < 64 && value >> count == 0);

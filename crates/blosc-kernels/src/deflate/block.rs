@@ -1,4 +1,5 @@
-//! Writing a block in the shortest of three ways: as it is, with the fixed codes, or with codes of its own.
+//! Writing a block in the shortest of three ways: as it is, with the fixed codes, or with codes of
+//! its own.
 
 use super::bits::BitWriter;
 use super::code::{Bits, make_codes, make_lengths};
@@ -24,8 +25,8 @@ const LENGTHS_LIMIT: usize = 7;
 
 /// The order in which the lengths of the code for lengths are written.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-/// Symbols that repeat a length: the last one, or zero. With each is how often at least and at most, and how many bits say
-/// so.
+/// Symbols that repeat a length: the last one, or zero. With each is how often at least and at
+/// most, and how many bits say so.
 const REPEAT: (u8, usize, usize, u32) = (16, 3, 6, 2);
 const FEW_ZEROS: (u8, usize, usize, u32) = (17, 3, 10, 3);
 const MANY_ZEROS: (u8, usize, usize, u32) = (18, 11, 138, 7);

@@ -32,8 +32,8 @@ impl Bits {
     }
 }
 
-/// The lengths of the shortest code for symbols that occur so often, none longer than `limit`. There are always at
-/// least two codes, as some decoders want it.
+/// The lengths of the shortest code for symbols that occur so often, none longer than `limit`.
+/// There are always at least two codes, as some decoders want it.
 pub(super) fn make_lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
     lens.fill(0);
     let mut order = [0_u32; MAX_SYMBOLS];
@@ -69,13 +69,13 @@ pub(super) fn make_lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
 
 const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;
 
-/// How many codes of each length the best code has, for at least two counts in ascending order. What would be longer than
-/// `limit` counts as `limit`.
+/// How many codes of each length the best code has, for at least two counts in ascending order.
+/// What would be longer than `limit` counts as `limit`.
 fn leaves(order: &[u32], limit: usize) -> [u32; MAX_LEN + 1] {
     let weight_of = |index: usize| order.get(index).map_or(u32::MAX, |&entry| entry >> SYMBOL_BITS);
-    // The two lightest trees are joined again and again. Both leaves and joined trees come in ascending order, so the
-    // lightest are always the first ones left of either. A joined tree has its weight until it is joined itself, then the
-    // index of the tree it is part of.
+    // The two lightest trees are joined again and again. Both leaves and joined trees come in
+    // ascending order, so the lightest are always the first ones left of either. A joined tree has
+    // its weight until it is joined itself, then the index of the tree it is part of.
     let mut trees = [0_u32; MAX_SYMBOLS];
     let joins = order.len() - 1;
     let (mut leaf, mut tree) = (0, 0);
@@ -93,7 +93,8 @@ fn leaves(order: &[u32], limit: usize) -> [u32; MAX_LEN + 1] {
         }
         trees[join] = weight;
     }
-    // From the root down: how deep each joined tree is. Places at a depth that are no joined trees are leaves.
+    // From the root down: how deep each joined tree is. Places at a depth that are no joined trees
+    // are leaves.
     let mut of_depth = [0_u32; MAX_SYMBOLS];
     trees[joins - 1] = 0;
     of_depth[0] = 1;
@@ -114,7 +115,8 @@ fn shorten(of_len: &mut [u32; MAX_LEN + 1], limit: usize) {
     let room = 1_u32 << limit;
     let mut taken: u32 = (1..=limit).map(|len| of_len[len] << (limit - len)).sum();
     while taken > room {
-        // A code of `limit` bits and one that is shorter become two of one bit more than the shorter.
+        // A code of `limit` bits and one that is shorter become two of one bit more than the
+        // shorter.
         let len = (1..limit).rev().find(|&len| of_len[len] > 0).unwrap_or(1);
         of_len[len] -= 1;
         of_len[len + 1] += 2;

@@ -97,7 +97,8 @@ const fn logarithms() -> [u8; 1 << FRACTION] {
     let mut table = [0; 1 << FRACTION];
     let mut index = 0;
     while index < table.len() {
-        // A number from 1 to 2, times 2 to the 31. Its square is 2 or more if the next bit of the logarithm is set.
+        // A number from 1 to 2, times 2 to the 31. Its square is 2 or more if the next bit of the
+        // logarithm is set.
         let mut number = (1 << 31) + ((index as u64) << (31 - FRACTION));
         let mut bit = FRACTION;
         while bit > 0 {

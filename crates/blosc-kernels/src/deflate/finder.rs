@@ -6,7 +6,8 @@ use super::symbols::{MAX_DISTANCE, MAX_MATCH};
 use crate::lz::matching::{common_length, load};
 use crate::lz4::rows::{Row, cleared};
 
-/// How many positions all rows can hold together: twice as many as matches can reach, since rows fill unevenly.
+/// How many positions all rows can hold together: twice as many as matches can reach, since rows
+/// fill unevenly.
 const ENTRIES: usize = 2 * MAX_DISTANCE;
 /// The fewest positions it is worth having rows for.
 const MIN_ENTRIES: usize = 1024;
@@ -125,7 +126,8 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let from = at - distance;
-            // SAFETY: `from` is before `at`, and `word4` has checked that four bytes follow `at + tail`.
+            // SAFETY: `from` is before `at`, and `word4` has checked that four bytes follow
+            // `at + tail`.
             let other = u32::from_le_bytes(unsafe { load(src, from + tail) });
             if other != closing {
                 continue;

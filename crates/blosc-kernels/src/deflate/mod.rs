@@ -1,7 +1,8 @@
 //! The encoder of deflate streams, for input and output that are in memory as a whole.
 //!
-//! There is no window to slide and no state to leave and enter again. Matches are found in rows of earlier positions, all
-//! of a row compared at once; a block ends where what follows is better written with codes of its own.
+//! There is no window to slide and no state to leave and enter again. Matches are found in rows of
+//! earlier positions, all of a row compared at once; a block ends where what follows is better
+//! written with codes of its own.
 
 mod bits;
 mod block;
@@ -41,7 +42,8 @@ impl Deflater {
         Self::default()
     }
 
-    /// Compresses `src` into `dst` and returns the length of the stream, or `None` if `dst` is too small for it.
+    /// Compresses `src` into `dst` and returns the length of the stream, or `None` if `dst` is too
+    /// small for it.
     ///
     /// A higher `level`, from 1 to 5, is slower and compresses better.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
@@ -55,7 +57,8 @@ impl Deflater {
         parse(&mut self.rows, None, src, depth(level), tokens)
     }
 
-    /// Whether [`compress_short`](Self::compress_short) makes a shorter stream of `src`, by a sample of it.
+    /// Whether [`compress_short`](Self::compress_short) makes a shorter stream of `src`, by a
+    /// sample of it.
     pub fn wants_short(&mut self, src: &[u8]) -> bool {
         self.short.get_or_insert_default().0.are_worth_it(src)
     }

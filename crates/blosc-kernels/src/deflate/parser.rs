@@ -6,15 +6,17 @@ use super::symbols::MAX_MATCH;
 use super::tokens::Tokens;
 use crate::lz::matching::common_length_before;
 
-/// Positions are left out where there is no match for long, one more for each time that there are so many literals.
+/// Positions are left out where there is no match for long, one more for each time that there are
+/// so many literals.
 const SKIP_SHIFT: u32 = 9;
 /// So many literals cost less than a match.
 const CHEAP_LITERALS: usize = 2;
 
 /// Finds the matches of an input and hands them on.
 ///
-/// Before a match is taken, the next one is looked for, which must be done anyway. If it can be extended back so far that
-/// but few literals are left of the first, these and the longer match cost less than two matches.
+/// Before a match is taken, the next one is looked for, which must be done anyway. If it can be
+/// extended back so far that but few literals are left of the first, these and the longer match
+/// cost less than two matches.
 ///
 /// With a table of `short` ones, these are taken where there is no other, if they are near enough.
 pub(super) fn parse(

@@ -40,7 +40,8 @@ impl<const BITS: u32> Latest<BITS> {
         self.0.fill(0);
     }
 
-    /// The match of three bytes at `at`, which is remembered, with those at most `farthest` bytes before.
+    /// The match of three bytes at `at`, which is remembered, with those at most `farthest` bytes
+    /// before.
     #[inline(always)]
     pub(super) fn find(&mut self, src: &[u8], at: usize, farthest: usize) -> Option<Match> {
         let bytes = three(src, at)?;
@@ -60,7 +61,8 @@ impl<const BITS: u32> Latest<BITS> {
 }
 
 impl Sampler {
-    /// Whether matches of three bytes make a stream noticeably shorter: where longer ones are rare, and these are not.
+    /// Whether matches of three bytes make a stream noticeably shorter: where longer ones are rare,
+    /// and these are not.
     pub(super) fn are_worth_it(&mut self, src: &[u8]) -> bool {
         self.three.clear();
         self.four.clear();

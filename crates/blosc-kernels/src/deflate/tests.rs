@@ -7,7 +7,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Compresses at a level and decodes again; the length of the stream. The same with matches of three bytes.
+/// Compresses at a level and decodes again; the length of the stream. The same with matches of
+/// three bytes.
 fn round_trip(deflater: &mut Deflater, inflater: &mut Inflater, src: &[u8], level: u8) -> usize {
     let mut stream = vec![0; src.len() + src.len() / 8 + 64];
     let len = deflater.compress_short(src, &mut stream, level).expect("there is room enough");

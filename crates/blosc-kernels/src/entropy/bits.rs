@@ -2,8 +2,8 @@
 
 use crate::lz::matching::load;
 
-/// Bits from the end of a stream to its start: below the highest set bit of the last byte, which marks the end, downwards,
-/// then the byte before from its highest bit on.
+/// Bits from the end of a stream to its start: below the highest set bit of the last byte, which
+/// marks the end, downwards, then the byte before from its highest bit on.
 ///
 /// A stream is a part of a larger slice. What is before its start can be looked at, but not taken.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,8 @@ impl<'a> BackwardBits<'a> {
         self.end
     }
 
-    /// The next bits, from the highest one down, [`WINDOW`] of them or more; below the start of the stream are others.
+    /// The next bits, from the highest one down, [`WINDOW`] of them or more; below the start of the
+    /// stream are others.
     #[inline(always)]
     pub(crate) fn window(&self) -> u64 {
         let last = self.end / 8;
@@ -64,7 +65,8 @@ impl<'a> BackwardBits<'a> {
         self.end -= count;
     }
 
-    /// The next `count` bits, at most 16, the first of them as the highest; `None` if fewer are left.
+    /// The next `count` bits, at most 16, the first of them as the highest; `None` if fewer are
+    /// left.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "at most 16 bits are left by the shift")]
     pub(crate) fn take(&mut self, count: u32) -> Option<u16> {

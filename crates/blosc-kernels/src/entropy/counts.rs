@@ -8,7 +8,8 @@ const MAX_SYMBOLS: usize = 256;
 /// The most cells that a table may have.
 pub(crate) const MAX_CELLS: usize = 512;
 
-/// How often each symbol occurs in 2^`accuracy` cells; -1 for "less than once", which takes one cell all the same.
+/// How often each symbol occurs in 2^`accuracy` cells; -1 for "less than once", which takes one
+/// cell all the same.
 pub(crate) struct Counts {
     pub(crate) accuracy: u32,
     /// Behind the last symbol that occurs.
@@ -17,8 +18,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The counts at the start of `bytes`, and how long they are there: `symbols` of them at most, in 2^`max_accuracy` cells at
-    /// most.
+    /// The counts at the start of `bytes`, and how long they are there: `symbols` of them at most,
+    /// in 2^`max_accuracy` cells at most.
     pub(crate) fn parse(bytes: &[u8], max_accuracy: u32, symbols: usize) -> Result<(Self, usize), EntropyError> {
         debug_assert!(1 << max_accuracy <= MAX_CELLS && symbols <= MAX_SYMBOLS);
         let mut bits = ForwardBits { bytes, at: 0 };
@@ -51,8 +52,8 @@ impl Counts {
         Self { accuracy, symbols: known.len(), of }
     }
 
-    /// Calls `cell` for each cell of the code's table, from the first one on, with the symbol of the cell, how many bits the next
-    /// state has that are read, and what they are added to.
+    /// Calls `cell` for each cell of the code's table, from the first one on, with the symbol of
+    /// the cell, how many bits the next state has that are read, and what they are added to.
     #[inline(always)]
     pub(crate) fn cells(&self, mut cell: impl FnMut(usize, u8, u8, u16)) {
         let size = 1_usize << self.accuracy;
@@ -121,7 +122,8 @@ impl ForwardBits<'_> {
         value
     }
 
-    /// A count, of which the largest possible one is `remaining - 1`: those below a bound take a bit less than the others.
+    /// A count, of which the largest possible one is `remaining - 1`: those below a bound take a
+    /// bit less than the others.
     #[inline(always)]
     fn count_of(&mut self, remaining: i16) -> i16 {
         let remaining = u32::from(remaining.unsigned_abs());
@@ -140,7 +142,8 @@ impl ForwardBits<'_> {
         i16::try_from(value).map_or(0, |value| value - 1)
     }
 
-    /// How many more counts of zero follow one: fields of two bits, up to and including the first that is not 3.
+    /// How many more counts of zero follow one: fields of two bits, up to and including the first
+    /// that is not 3.
     fn more_zeros(&mut self) -> usize {
         let mut zeros = 0;
         loop {

@@ -17,7 +17,8 @@ const STREAMS: usize = 4;
 /// Three lengths of two bytes, before the streams.
 const LENGTHS_LEN: usize = 6;
 
-/// The longest code that is decoded in turns, as are all that the writers of today make. Tables of shorter ones are as large.
+/// The longest code that is decoded in turns, as are all that the writers of today make. Tables of
+/// shorter ones are as large.
 const FAST_BITS: u32 = 11;
 /// The codes of a turn, and the most bits that they have.
 const TURN: usize = 5;
@@ -45,8 +46,8 @@ impl Entry {
     }
 }
 
-/// What the next [`FAST_BITS`] bits stand for: the lengths of one or two codes together, above them how many there are, and above
-/// those the bytes.
+/// What the next [`FAST_BITS`] bits stand for: the lengths of one or two codes together, above them
+/// how many there are, and above those the bytes.
 #[derive(Clone, Copy)]
 struct Pair(u32);
 
@@ -74,14 +75,16 @@ impl Table {
         Self { entries: [Entry(0); ENTRIES], bits: 1, pairs: [Pair(0); PAIRS], has_pairs: false }
     }
 
-    /// Makes the code whose weights are at the start of `src`; none may be above `max_weight`. Returns how long they are there.
+    /// Makes the code whose weights are at the start of `src`; none may be above `max_weight`.
+    /// Returns how long they are there.
     pub(crate) fn read(&mut self, src: &[u8], max_weight: u8) -> Result<usize, EntropyError> {
         let (weights, len) = Weights::parse(src, max_weight)?;
         self.make(&weights);
         Ok(len)
     }
 
-    /// Makes four streams be decoded two bytes at a time, where two codes are short enough together.
+    /// Makes four streams be decoded two bytes at a time, where two codes are short enough
+    /// together.
     pub(crate) fn make_pairs(&mut self) {
         if self.bits > FAST_BITS {
             return;
@@ -117,7 +120,8 @@ impl Table {
         }
     }
 
-    /// Decodes the four streams that are in `src` from `from` on, behind their lengths, and fill `dst`.
+    /// Decodes the four streams that are in `src` from `from` on, behind their lengths, and fill
+    /// `dst`.
     #[inline(always)]
     pub(crate) fn four_streams<V: Vectors>(
         &self,
@@ -241,11 +245,13 @@ struct Done<'a> {
 
 /// The next bits of a stream.
 ///
-/// Each code has to wait for the one before it, so that it is latency that counts. The next word is loaded from where it is known
-/// to be since the last refill; only shifting it into its place waits for the length of the last code.
+/// Each code has to wait for the one before it, so that it is latency that counts. The next word is
+/// loaded from where it is known to be since the last refill; only shifting it into its place waits
+/// for the length of the last code.
 #[derive(Clone, Copy)]
 struct Window {
-    /// The bits that come next, from the highest one down. Below `count` of them are zeros, or those that follow.
+    /// The bits that come next, from the highest one down. Below `count` of them are zeros, or
+    /// those that follow.
     bits: u64,
     count: u32,
     /// Behind the bytes of which nothing is in `bits` for certain.
@@ -280,7 +286,8 @@ impl Window {
     }
 }
 
-/// The bits of a turn may begin in the byte before the stream, and the word that is loaded for them ends there.
+/// The bits of a turn may begin in the byte before the stream, and the word that is loaded for them
+/// ends there.
 const MIN_START: usize = 8 * 9;
 
 /// Decodes while all streams have bits for [`TURN`] codes.
@@ -305,8 +312,9 @@ fn turns<'a>(
         }
         for _ in 0..turns {
             for window in &mut windows {
-                // SAFETY: no code has more than FAST_BITS, so that there are TURN_BITS for each turn, of which less than 64 are in
-                // the window. So `next` is no more than a byte before the start of the stream, which is MIN_START or behind.
+                // SAFETY: no code has more than FAST_BITS, so that there are TURN_BITS for each
+                // turn, of which less than 64 are in the window. So `next` is no more than a byte
+                // before the start of the stream, which is MIN_START or behind.
                 unsafe { window.refill(src) };
             }
             let mut used = [0; STREAMS];
@@ -365,7 +373,8 @@ fn pair_turns<'a>(
                 for stream in 0..STREAMS {
                     let window = &mut windows[stream];
                     let pair = table.pairs[(window.bits >> (64 - FAST_BITS)) as usize].0;
-                    // SAFETY: each stream makes up to twice TURN bytes more, inside its part, and two are left for the last.
+                    // SAFETY: each stream makes up to twice TURN bytes more, inside its part, and
+                    // two are left for the last.
                     unsafe { copy::chunk::<2>(&(pair >> 16).to_le_bytes(), 0, dst, ats[stream]) };
                     window.bits <<= pair & 63;
                     ats[stream] += (pair >> 8 & 3) as usize;

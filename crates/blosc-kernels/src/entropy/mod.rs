@@ -1,7 +1,8 @@
 //! The entropy codes of Zstandard, which Lizard has too: Huffman codes of bytes, and FSE codes.
 //!
-//! Their bits are read from the end of a stream to its start ([`bits`]). An FSE code is given by how often each symbol
-//! occurs ([`counts`]), a Huffman code by a weight for each byte ([`weights`]), which may be FSE coded themselves.
+//! Their bits are read from the end of a stream to its start ([`bits`]). An FSE code is given by
+//! how often each symbol occurs ([`counts`]), a Huffman code by a weight for each byte
+//! ([`weights`]), which may be FSE coded themselves.
 
 pub(crate) mod bits;
 pub(crate) mod counts;

@@ -25,7 +25,8 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// The weights at the start of `bytes`, none of which may be above `max`, and how long they are there.
+    /// The weights at the start of `bytes`, none of which may be above `max`, and how long they are
+    /// there.
     pub(super) fn parse(bytes: &[u8], max: u8) -> Result<(Self, usize), EntropyError> {
         let mut weights = Self { of: [0; MAX_WEIGHTS + 1], count: 0, max, bits: 0 };
         let ended = EntropyError::Ended { input: bytes.len() };
@@ -49,8 +50,8 @@ impl Weights {
         bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).take(count).try_for_each(|weight| self.push(weight))
     }
 
-    /// The counts of an FSE code, then its bits. Two states take turns; when the bits for a new state are not there, the symbol of
-    /// the other one is the last.
+    /// The counts of an FSE code, then its bits. Two states take turns; when the bits for a new
+    /// state are not there, the symbol of the other one is the last.
     fn read_coded(&mut self, bytes: &[u8]) -> Result<(), EntropyError> {
         let (counts, len) = Counts::parse(bytes, MAX_ACCURACY, MAX_SYMBOLS)?;
         let mut bits = BackwardBits::new(bytes, len).ok_or(EntropyError::BadBits)?;

@@ -6,13 +6,15 @@ use crate::lz::matching::load;
 
 /// Takes bits from a stream, the lowest of a byte first.
 ///
-/// Behind the end of the stream there are zeros: it is [`position`](Self::position) that finds out, once a block.
+/// Behind the end of the stream there are zeros: it is [`position`](Self::position) that finds out,
+/// once a block.
 #[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
     src: &'a [u8],
     /// Where the next bytes come from, perhaps behind the end.
     next: usize,
-    /// Bits that were loaded and not taken. Above `count` of them are more, which will be loaded again.
+    /// Bits that were loaded and not taken. Above `count` of them are more, which will be loaded
+    /// again.
     held: u64,
     count: u32,
 }

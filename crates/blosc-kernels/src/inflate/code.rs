@@ -8,8 +8,8 @@ const MAX_LEN: usize = 15;
 /// The most symbols of a code.
 const MAX_SYMBOLS: usize = 288;
 
-/// Bits that the first look-up takes, and how long the tables get with the second ones: what any complete code of as many
-/// symbols needs at most, rounded up.
+/// Bits that the first look-up takes, and how long the tables get with the second ones: what any
+/// complete code of as many symbols needs at most, rounded up.
 pub(super) const LITERAL_BITS: u32 = 11;
 pub(super) const LITERAL_ENTRIES: usize = 2400;
 pub(super) const DISTANCE_BITS: u32 = 8;
@@ -131,9 +131,11 @@ impl<const BITS: u32, const ENTRIES: usize> Code<BITS, ENTRIES> {
         self.0[(entry.0 >> 16 & 0x7FFF) as usize + (bits.held() as usize & mask)]
     }
 
-    /// Makes the code in which the symbol `i`, which stands for `meanings[i]`, has `lens[i]` bits, or none if that is 0.
+    /// Makes the code in which the symbol `i`, which stands for `meanings[i]`, has `lens[i]` bits,
+    /// or none if that is 0.
     ///
-    /// A code of which some bits mean nothing is refused, but for one of a single bit or none at all: so do all decoders.
+    /// A code of which some bits mean nothing is refused, but for one of a single bit or none at
+    /// all: so do all decoders.
     pub(super) fn make(&mut self, lens: &[u8], meanings: &[Entry]) -> Result<(), InflateError> {
         let mut counts = [0_usize; MAX_LEN + 1];
         lens.iter().for_each(|&len| counts[usize::from(len)] += 1);
@@ -211,7 +213,8 @@ impl<const BITS: u32, const ENTRIES: usize> Code<BITS, ENTRIES> {
     }
 }
 
-/// With how many bits a second table is looked up whose next code has `len` bits: until its codes use it up.
+/// With how many bits a second table is looked up whose next code has `len` bits: until its codes
+/// use it up.
 fn second_bits(counts: &[usize; MAX_LEN + 1], len: usize, first_bits: usize) -> usize {
     let mut bits = len - first_bits;
     let mut used = counts[len];
@@ -253,8 +256,8 @@ impl core::ops::Deref for Sorted {
     }
 }
 
-/// The code of `len` bits after `code`, both with their bits in the order of the stream: the highest bit is the last one. After the
-/// last code, 0.
+/// The code of `len` bits after `code`, both with their bits in the order of the stream: the
+/// highest bit is the last one. After the last code, 0.
 fn next_code(code: usize, len: usize) -> usize {
     let zeros = !code & ((1 << len) - 1);
     match zeros.checked_ilog2() {

@@ -1,7 +1,8 @@
 //! The decoder of deflate streams, for input and output that are in memory as a whole.
 //!
-//! Knowing both ends from the start is what makes it fast: there is no state to leave and enter again, bits are taken from
-//! whole words, and matches are copied with the registers of the LZ codecs.
+//! Knowing both ends from the start is what makes it fast: there is no state to leave and enter
+//! again, bits are taken from whole words, and matches are copied with the registers of the LZ
+//! codecs.
 
 mod bits;
 mod code;
@@ -46,7 +47,8 @@ impl Inflater {
     /// Bytes of `dst` behind what it made may have been overwritten.
     ///
     /// # Errors
-    /// When the stream is cut off, is no deflate stream, needs more room than `dst` has, or has a match that goes back too far.
+    /// When the stream is cut off, is no deflate stream, needs more room than `dst` has, or has a
+    /// match that goes back too far.
     pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Inflated, InflateError> {
         dispatch(Stream { inflater: self, bits: Bits::new(src), output: Output::new(dst) })
     }

@@ -83,8 +83,8 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Decodes while [`TURN`] bytes can be written, which `dst` has. Returns whether the block is over, and how much is
-/// written then.
+/// Decodes while [`TURN`] bytes can be written, which `dst` has. Returns whether the block is over,
+/// and how much is written then.
 #[inline(always)]
 fn far_from_end<V: Vectors>(
     vectors: V,
@@ -97,7 +97,8 @@ fn far_from_end<V: Vectors>(
     let last = dst.len() - TURN;
     let mut at = written;
     bits.refill();
-    // What comes next is looked up before there are more bits, so as not to wait for them: a turn leaves enough.
+    // What comes next is looked up before there are more bits, so as not to wait for them: a turn
+    // leaves enough.
     let mut entry = codes.literals.first(bits);
     while at <= last {
         bits.refill();
@@ -139,7 +140,8 @@ fn far_from_end<V: Vectors>(
         }
         let (len, distance) = codes.sequence(bits, entry, at)?;
         entry = codes.literals.first(bits);
-        // SAFETY: the distance is from 1 to `at`, and of TURN bytes behind `last` no more than two are written.
+        // SAFETY: the distance is from 1 to `at`, and of TURN bytes behind `last` no more than two
+        // are written.
         unsafe { copy::match_over(vectors, dst, at, distance, len) };
         at += len;
     }
@@ -154,7 +156,8 @@ pub(super) struct Codes<'a> {
 }
 
 impl Codes<'_> {
-    /// The length and the distance of a match, of which `entry` is the length and `written` bytes can be referred to.
+    /// The length and the distance of a match, of which `entry` is the length and `written` bytes
+    /// can be referred to.
     #[inline(always)]
     fn sequence(self, bits: &mut Bits<'_>, entry: Entry, written: usize) -> Result<(usize, usize), InflateError> {
         let len = entry.value(bits.held());

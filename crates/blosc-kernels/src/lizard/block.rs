@@ -51,7 +51,8 @@ impl<'a> Block<'a> {
         if flags & !KNOWN != 0 {
             return Err(LizardError::BadBlock { flags });
         }
-        // Lengths had a part of their own in the design of the format; writers leave it empty, readers skip it.
+        // Lengths had a part of their own in the design of the format; writers leave it empty,
+        // readers skip it.
         SubStream::parse(fields, false)?;
         Ok(Self::Coded(SubStreams {
             offsets16: SubStream::parse(fields, flags & CODED_OFFSETS16 != 0)?,
@@ -69,7 +70,8 @@ impl<'a> SubStreams<'a> {
     where
         'a: 'b,
     {
-        // A token takes one offset at most. A run of offsets that none takes would be work that nothing pays for.
+        // A token takes one offset at most. A run of offsets that none takes would be work that
+        // nothing pays for.
         let tokens = self.tokens.len();
         let offsets16 = self.offsets16.up_to(2 * tokens);
         let offsets24 = self.offsets24.up_to(3 * tokens);

@@ -64,7 +64,8 @@ impl<'a> Fields<'a> {
         Ok(low | middle << 8 | high << 16)
     }
 
-    /// The value that a length in a token is extended by: a byte, or 254 and two bytes, or 255 and three.
+    /// The value that a length in a token is extended by: a byte, or 254 and two bytes, or 255 and
+    /// three.
     #[inline(always)]
     pub(super) fn extension(&mut self) -> Result<usize, LizardError> {
         match self.u8()? {

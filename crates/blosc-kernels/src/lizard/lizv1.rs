@@ -37,7 +37,8 @@ pub(super) fn decode<V: Vectors>(vectors: V, parts: Parts<'_>, output: &mut Outp
             match match_length(&mut literals, token)? {
                 // Literals before a match with an offset of three bytes, which has none of its own.
                 0 if run > 0 => continue,
-                // No writer makes it. One coded byte can stand for 131,072 of them, which would be work without data.
+                // No writer makes it. One coded byte can stand for 131,072 of them, which would be
+                // work without data.
                 0 => return Err(LizardError::IdleToken),
                 len => len,
             }

@@ -11,8 +11,9 @@ const EXTENDED: usize = 15;
 /// The shortest match.
 const MIN_MATCH: usize = 4;
 
-/// Decodes a block: a token has the length of a run of literals in its lower half and that of a match in its upper half.
-/// Offsets are among the literals; what is left of these at the end is data.
+/// Decodes a block: a token has the length of a run of literals in its lower half and that of a
+/// match in its upper half. Offsets are among the literals; what is left of these at the end is
+/// data.
 #[inline(always)]
 pub(super) fn decode<V: Vectors>(vectors: V, parts: Parts<'_>, output: &mut Output<'_>) -> Result<(), LizardError> {
     let mut literals = Fields::new(parts.literals);

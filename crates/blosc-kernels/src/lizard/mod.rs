@@ -1,9 +1,10 @@
 //! The decoder of Lizard 1.0 streams, which Blosc2 wrote from 2017 to 2020.
 //!
-//! A stream is a byte that names the compression level, followed by inner blocks of up to 128 KiB of data each. The tens
-//! digit of the level tells which of two kinds of codewords the blocks have: those of LZ4 (`lz4`) or LIZv1 (`lizv1`).
-//! A block keeps tokens, literals and offsets apart, each in a sub-stream of its own that may be Huffman coded
-//! (`block`, `substream`); the Huffman code is that of the literals of Zstandard (`crate::entropy`).
+//! A stream is a byte that names the compression level, followed by inner blocks of up to 128 KiB
+//! of data each. The tens digit of the level tells which of two kinds of codewords the blocks have:
+//! those of LZ4 (`lz4`) or LIZv1 (`lizv1`). A block keeps tokens, literals and offsets apart, each
+//! in a sub-stream of its own that may be Huffman coded (`block`, `substream`); the Huffman code is
+//! that of the literals of Zstandard (`crate::entropy`).
 
 mod block;
 mod error;
@@ -26,8 +27,8 @@ use output::Output;
 
 /// The tables and the scratch memory of a decoder, which are used again.
 ///
-/// The scratch memory holds the Huffman-coded sub-streams of a block once they are decoded: up to four times 128 KiB,
-/// allocated when a block needs it.
+/// The scratch memory holds the Huffman-coded sub-streams of a block once they are decoded: up to
+/// four times 128 KiB, allocated when a block needs it.
 #[derive(Clone)]
 pub struct Decoder {
     table: Table,
@@ -41,14 +42,15 @@ impl Decoder {
         Self { table: Table::new(), scratch: Vec::new() }
     }
 
-    /// Decodes the Lizard stream `src` to the start of `dst`, and returns how many bytes it made, at least one.
+    /// Decodes the Lizard stream `src` to the start of `dst`, and returns how many bytes it made,
+    /// at least one.
     ///
-    /// The result is less than `dst.len()` when the stream ends early; callers that need an exact length compare. Bytes of
-    /// `dst` behind it may have been overwritten.
+    /// The result is less than `dst.len()` when the stream ends early; callers that need an exact
+    /// length compare. Bytes of `dst` behind it may have been overwritten.
     ///
     /// # Errors
-    /// When the stream is cut off or damaged, needs more room than `dst` has, or has a form that no writer makes and that
-    /// decoders do not agree on, such as offsets below 8.
+    /// When the stream is cut off or damaged, needs more room than `dst` has, or has a form that no
+    /// writer makes and that decoders do not agree on, such as offsets below 8.
     pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize, LizardError> {
         dispatch(Stream { decoder: self, src, dst })
     }

@@ -6,8 +6,8 @@ use crate::lz::copy::{self, OVER};
 use crate::lz::hint::likely;
 use crate::lz::vectors::Vectors;
 
-/// The shortest distance of a match that writers make. The reference decoder copies eight bytes at a time, and so makes other
-/// bytes of shorter ones than a copy byte by byte would.
+/// The shortest distance of a match that writers make. The reference decoder copies eight bytes at
+/// a time, and so makes other bytes of shorter ones than a copy byte by byte would.
 const MIN_OFFSET: usize = 8;
 
 /// The data so far, and the room for more.
@@ -58,7 +58,8 @@ impl<'a> Output<'a> {
             return Err(self.full());
         }
         if likely(self.room() - len >= OVER) {
-            // SAFETY: the comparisons above: the offset is from 8 to `written`, and OVER bytes are behind the match.
+            // SAFETY: the comparisons above: the offset is from 8 to `written`, and OVER bytes are
+            // behind the match.
             unsafe { copy::match_over(vectors, self.dst, self.written, offset, len) };
         } else {
             copy::match_inside(vectors, self.dst, self.written, offset, len);

@@ -61,8 +61,8 @@ impl<'a> SubStream<'a> {
         if let Self::Plain(_) = self { 0 } else { self.len() }
     }
 
-    /// The bytes, which are put at the start of `scratch` if they are not in the stream; `scratch` is then what is behind
-    /// them.
+    /// The bytes, which are put at the start of `scratch` if they are not in the stream; `scratch`
+    /// is then what is behind them.
     #[inline(always)]
     pub(super) fn decode<V: Vectors>(
         self,

@@ -12,7 +12,8 @@ use forge::{Forge, huffman_coded};
 const GUARD: usize = 80;
 const GUARD_BYTE: u8 = 0xa5;
 
-/// Decodes `src` into `room` bytes on every instruction set, between guard bytes, and compares with the simple decoder.
+/// Decodes `src` into `room` bytes on every instruction set, between guard bytes, and compares with
+/// the simple decoder.
 fn check(src: &[u8], room: usize) -> Result<Vec<u8>, LizardError> {
     let expected = simple::decode(src, room);
     let mut results = Isa::available().map(|isa| {
@@ -193,7 +194,8 @@ fn scratch_memory_is_bounded_and_used_again() {
 #[test]
 fn a_huffman_code_may_have_from_one_to_twelve_bits() {
     for bits in 1..=12_u8 {
-        // One code of each length, two of the longest. The shortest is that of the last byte, whose weight is not written.
+        // One code of each length, two of the longest. The shortest is that of the last byte, whose
+        // weight is not written.
         let lengths: Vec<u8> = [bits].into_iter().chain((1..=bits).rev()).collect();
         let mut random = Random(u64::from(bits));
         let data: Vec<u8> =

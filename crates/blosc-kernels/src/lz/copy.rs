@@ -1,11 +1,13 @@
 //! Copies of literals and matches.
 //!
-//! Copies that "run over" write whole registers and so up to [`OVER`] bytes too many, which later copies overwrite: they
-//! need that much room. Those "inside" need none, and are for the end of an output; they too may write behind what they
-//! copy, but not behind the output. The "exact" ones write what they copy and nothing else.
+//! Copies that "run over" write whole registers and so up to [`OVER`] bytes too many, which later
+//! copies overwrite: they need that much room. Those "inside" need none, and are for the end of an
+//! output; they too may write behind what they copy, but not behind the output. The "exact" ones
+//! write what they copy and nothing else.
 //!
-//! A match may overlap itself: its distance is the period of what it makes. Periods shorter than a register are stored
-//! from one register that holds the pattern, without ever loading what was just stored.
+//! A match may overlap itself: its distance is the period of what it makes. Periods shorter than a
+//! register are stored from one register that holds the pattern, without ever loading what was just
+//! stored.
 
 use super::hint::{likely, unlikely};
 use super::vectors::{Job, Vectors, stride};
@@ -116,8 +118,8 @@ pub(crate) unsafe fn match_over<V: Vectors>(vectors: V, dst: &mut [u8], to: usiz
     unsafe { period_over(vectors, dst, to, distance, len, pattern) };
 }
 
-/// [`match_over`] of a match that does not overlap itself within a piece: a load that is not inside one of the latest
-/// stores has to wait for them, and the more of it are short, the fewer do.
+/// [`match_over`] of a match that does not overlap itself within a piece: a load that is not inside
+/// one of the latest stores has to wait for them, and the more of it are short, the fewer do.
 ///
 /// # Safety
 /// `distance` is from [`PIECE`] to `to`, and `to + len + OVER` is at most `dst.len()`.
@@ -163,7 +165,8 @@ pub(crate) unsafe fn far_match_over<V: Vectors>(vectors: V, dst: &mut [u8], to: 
 /// [`Vectors::load_repeated`], running over.
 ///
 /// # Safety
-/// `distance` is from 1 to the lesser of `WIDTH` and `to`, and `to + len + OVER` is at most `dst.len()`.
+/// `distance` is from 1 to the lesser of `WIDTH` and `to`, and `to + len + OVER` is at most
+/// `dst.len()`.
 #[inline(always)]
 pub(crate) unsafe fn period_over<V: Vectors>(
     vectors: V,
@@ -187,8 +190,8 @@ pub(crate) unsafe fn period_over<V: Vectors>(
     }
 }
 
-/// Copies a match of `len` bytes, running over: what [`match_over`] does, with more care for what makes many bytes fast
-/// and out of the way of loops over short ones.
+/// Copies a match of `len` bytes, running over: what [`match_over`] does, with more care for what
+/// makes many bytes fast and out of the way of loops over short ones.
 ///
 /// # Safety
 /// As [`match_over`].
@@ -224,8 +227,8 @@ impl Job for LongMatch<'_> {
         if distance == 1 {
             return run_exact(dst, to, len);
         }
-        // A load has to wait for stores right before it. But what the match makes repeats, so it can as well be copied
-        // from twice, four times, ... the distance, as soon as that is there.
+        // A load has to wait for stores right before it. But what the match makes repeats, so it
+        // can as well be copied from twice, four times, ... the distance, as soon as that is there.
         while V::WIDTH <= distance && distance < SETTLED && distance < len {
             // SAFETY: promised by who made this. Then there are `distance` bytes more to refer to.
             unsafe { far_match_over(vectors, dst, to, distance, distance) };
@@ -255,7 +258,8 @@ pub(crate) unsafe fn register_within<V: Vectors>(vectors: V, dst: &mut [u8], fro
     unsafe { vectors.store(dst, to, value) };
 }
 
-/// Repeats the byte before `to` exactly `len` times. Unlike stores, `memset` may fill cache lines without fetching them.
+/// Repeats the byte before `to` exactly `len` times. Unlike stores, `memset` may fill cache lines
+/// without fetching them.
 #[inline(always)]
 fn run_exact(dst: &mut [u8], to: usize, len: usize) {
     let byte = dst[to - 1];

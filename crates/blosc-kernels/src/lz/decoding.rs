@@ -1,5 +1,5 @@
-//! What the tests of the decoders share: every stream is decoded on every instruction set, between guard bytes, and
-//! compared with a decoder that is so simple that it can be trusted.
+//! What the tests of the decoders share: every stream is decoded on every instruction set, between
+//! guard bytes, and compared with a decoder that is so simple that it can be trusted.
 
 use crate::isa::Isa;
 use crate::lz::LzError;
@@ -15,7 +15,8 @@ pub(crate) trait Format {
     /// What decoding into `room` bytes results in.
     fn expected(prefix: bool, src: &[u8], dict: &[u8], room: usize) -> Result<Vec<u8>, LzError>;
 
-    /// A stream of random operations, and how many bytes it makes after a dictionary of `dict` bytes.
+    /// A stream of random operations, and how many bytes it makes after a dictionary of `dict`
+    /// bytes.
     fn random_stream(random: &mut Random, dict: usize) -> (Vec<u8>, usize);
 }
 

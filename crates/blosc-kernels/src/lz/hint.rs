@@ -24,8 +24,9 @@ fn cold() {}
 
 /// The value, which the compiler then cannot merge with what is computed from it.
 ///
-/// The position of the next sequence is the longest chain of dependent steps in a decoder. A constant in the sum has to
-/// be added while the token is still being loaded; the compiler would add it last.
+/// The position of the next sequence is the longest chain of dependent steps in a decoder. A
+/// constant in the sum has to be added while the token is still being loaded; the compiler would
+/// add it last.
 #[inline(always)]
 pub(crate) fn opaque(value: usize) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -41,8 +42,9 @@ pub(crate) fn opaque(value: usize) -> usize {
 
 /// To be called right before a loop: lets it start at a cache line.
 ///
-/// A branch that lies across two cache lines can make a tight loop a fifth slower; so it was for the one that decodes LZ4, in
-/// every other build. What is given is what has to be ready before the loop, so that nothing gets in between.
+/// A branch that lies across two cache lines can make a tight loop a fifth slower; so it was for
+/// the one that decodes LZ4, in every other build. What is given is what has to be ready before the
+/// loop, so that nothing gets in between.
 #[inline(always)]
 pub(crate) fn align_loop(from: &[u8], to: &[u8], limit: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

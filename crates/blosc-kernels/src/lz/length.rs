@@ -1,6 +1,7 @@
 //! Lengths that go on in extension bytes, which LZ4 and BloscLZ share.
 
-/// What lengths are cut to: more than any output has, and small enough that sums of a few of them do not overflow.
+/// What lengths are cut to: more than any output has, and small enough that sums of a few of them
+/// do not overflow.
 const LIMIT: usize = usize::MAX / 8;
 
 /// Sums up the extension bytes from `at` on, up to and including the first that is not 255.
@@ -28,7 +29,8 @@ pub(crate) unsafe fn extension_inside(src: &[u8], at: usize) -> Option<(usize, u
     }
 }
 
-/// [`extension`] after a first byte of 255. Long runs have many of these, so it takes eight in a step.
+/// [`extension`] after a first byte of 255. Long runs have many of these, so it takes eight in a
+/// step.
 #[cold]
 #[inline(never)]
 fn long_extension(src: &[u8], at: usize) -> Option<(usize, usize)> {

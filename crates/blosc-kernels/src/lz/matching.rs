@@ -24,7 +24,8 @@ unsafe fn view<const N: usize>(src: &[u8], at: usize) -> &[u8; N] {
     debug_assert!(at + N <= src.len());
     // SAFETY: `at` is inside of `src`, as the caller promises.
     let start = unsafe { src.as_ptr().add(at) };
-    // SAFETY: `N` bytes of `src` follow `start`, as the caller promises, and an array of bytes needs no alignment.
+    // SAFETY: `N` bytes of `src` follow `start`, as the caller promises, and an array of bytes
+    // needs no alignment.
     unsafe { &*start.cast::<[u8; N]>() }
 }
 
@@ -55,7 +56,8 @@ pub(crate) fn low4(word: u64) -> u32 {
     word as u32
 }
 
-/// How many bytes from `near` on equal the bytes from `far` on, comparing no byte at or after `end`.
+/// How many bytes from `near` on equal the bytes from `far` on, comparing no byte at or after
+/// `end`.
 #[inline(always)]
 pub(crate) fn common_length(src: &[u8], far: usize, near: usize, end: usize) -> usize {
     assert!(far <= near && near <= end && end <= src.len());
@@ -151,7 +153,8 @@ fn first_difference_scalar(a: &[u8; WIDE], b: &[u8; WIDE]) -> Option<usize> {
     if a == b { None } else { a.iter().zip(b).position(|(x, y)| x != y) }
 }
 
-/// How many bytes are equal before the first that is not. Without a branch, since it is anyone's guess.
+/// How many bytes are equal before the first that is not. Without a branch, since it is anyone's
+/// guess.
 #[inline(always)]
 fn equal_in_short(a: &[u8; SHORT], b: &[u8; SHORT]) -> usize {
     #[cfg(target_arch = "x86_64")]

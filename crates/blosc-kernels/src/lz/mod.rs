@@ -14,7 +14,8 @@ pub(crate) mod window;
 
 use core::fmt;
 
-/// Why an LZ stream could not be decoded. Positions count bytes from the start of the stream or of the output.
+/// Why an LZ stream could not be decoded. Positions count bytes from the start of the stream or of
+/// the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LzError {
     /// The stream ended in the middle of a sequence.

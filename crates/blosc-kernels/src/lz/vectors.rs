@@ -4,7 +4,8 @@ use crate::isa::Isa;
 
 /// The widest register of an instruction set. A value is proof that the processor has it.
 ///
-/// All methods are inlined into the caller, which [`Vectors::outline`] compiles for the instruction set.
+/// All methods are inlined into the caller, which [`Vectors::outline`] compiles for the instruction
+/// set.
 pub(crate) trait Vectors: Copy {
     /// What a register holds.
     type Register: Copy;
@@ -19,14 +20,15 @@ pub(crate) trait Vectors: Copy {
     /// `at + WIDTH` is at most `to.len()`.
     unsafe fn store(self, to: &mut [u8], at: usize, value: Self::Register);
 
-    /// The `period` bytes from `at` on, repeated as often as they fit. `period` is from 1 to `WIDTH`.
+    /// The `period` bytes from `at` on, repeated as often as they fit. `period` is from 1 to
+    /// `WIDTH`.
     ///
     /// # Safety
     /// `at + WIDTH` is at most `from.len()`.
     unsafe fn load_repeated(self, from: &[u8], at: usize, period: usize) -> Self::Register;
 
-    /// Copies 32 bytes within `bytes`: loads that are short, so that few of them have to wait for the latest stores, and
-    /// a store that is long, so that loads that come soon are inside of it.
+    /// Copies 32 bytes within `bytes`: loads that are short, so that few of them have to wait for
+    /// the latest stores, and a store that is long, so that loads that come soon are inside of it.
     ///
     /// # Safety
     /// `from + 32` is at most `to`, and `to + 32` at most `bytes.len()`.
@@ -76,8 +78,8 @@ unsafe fn dispatch_unchecked<J: Job>(isa: Isa, job: J) -> J::Output {
     Portable.outline(job)
 }
 
-/// How far to go on after a store of [`Vectors::load_repeated`], so that the next store continues the pattern: the
-/// whole periods in a register. `period` is from 1 to `WIDTH`.
+/// How far to go on after a store of [`Vectors::load_repeated`], so that the next store continues
+/// the pattern: the whole periods in a register. `period` is from 1 to `WIDTH`.
 #[inline(always)]
 pub(crate) fn stride<V: Vectors>(period: usize) -> usize {
     static OF_16: [u8; 33] = strides(16);
@@ -183,8 +185,8 @@ mod avx2 {
         }
     }
 
-    /// `PHASES[p][i]` is `i % p`: shuffles the `p` bytes at the start of both halves of a register into a repeated
-    /// pattern.
+    /// `PHASES[p][i]` is `i % p`: shuffles the `p` bytes at the start of both halves of a register
+    /// into a repeated pattern.
     static PHASES: [[u8; 32]; 17] = phases();
 
     const fn phases() -> [[u8; 32]; 17] {
@@ -210,7 +212,8 @@ mod avx2 {
             debug_assert!(at + Self::WIDTH <= from.len());
             // SAFETY: the caller has `at` inside `from`.
             let start = unsafe { from.as_ptr().add(at) };
-            // SAFETY: 32 bytes from there are inside `from`, says the caller; `self` is proof of AVX2.
+            // SAFETY: 32 bytes from there are inside `from`, says the caller; `self` is proof of
+            // AVX2.
             unsafe { _mm256_loadu_si256(start.cast()) }
         }
 
@@ -219,11 +222,13 @@ mod avx2 {
             debug_assert!(at + Self::WIDTH <= to.len());
             // SAFETY: the caller has `at` inside `to`.
             let start = unsafe { to.as_mut_ptr().add(at) };
-            // SAFETY: 32 bytes from there are inside `to`, says the caller; `self` is proof of AVX2.
+            // SAFETY: 32 bytes from there are inside `to`, says the caller; `self` is proof of
+            // AVX2.
             unsafe { _mm256_storeu_si256(start.cast(), value) };
         }
 
-        // A load that is not inside one of the latest stores has to wait for them; so none is longer than it must be.
+        // A load that is not inside one of the latest stores has to wait for them; so none is
+        // longer than it must be.
         #[inline(always)]
         unsafe fn load_repeated(self, from: &[u8], at: usize, period: usize) -> __m256i {
             if period > 16 {
@@ -255,7 +260,8 @@ mod avx2 {
             debug_assert!(from + 32 <= to && to + 32 <= bytes.len());
             // SAFETY: the caller has `from` inside `bytes`.
             let start = unsafe { bytes.as_ptr().add(from) };
-            // SAFETY: 32 bytes from there are inside `bytes`, says the caller; `self` is proof of AVX2.
+            // SAFETY: 32 bytes from there are inside `bytes`, says the caller; `self` is proof of
+            // AVX2.
             let low = unsafe { _mm_loadu_si128(start.cast()) };
             // SAFETY: the caller has 32 bytes inside.
             let middle = unsafe { start.add(16) };

@@ -7,12 +7,14 @@ use core::marker::PhantomData;
 use super::hint::opaque;
 use super::matching::{load, low4};
 
-/// The largest input the encoders take, in bytes: positions must fit into 32 bits together with an epoch.
+/// The largest input the encoders take, in bytes: positions must fit into 32 bits together with an
+/// epoch.
 pub(crate) const MAX_INPUT: usize = 0x7E00_0000;
 
 /// The step of [`Window::leap`] grows by one each time so many positions were tried in vain.
 pub(crate) const TRIES_PER_STEP: u32 = 64;
-/// The most positions that can count as tried from the start: with all of an input they fit into 32 bits.
+/// The most positions that can count as tried from the start: with all of an input they fit into 32
+/// bits.
 const MAX_TRIES: u32 = 1 << 24;
 
 /// How many bytes must follow a position for its word to be read.
@@ -64,10 +66,11 @@ impl Entry for u16 {
 
 /// A table of where hashed words were last seen, used for one input after another.
 ///
-/// With entries of 32 bits it is not cleared in between: a slot holds the position plus the epoch of its input. What an
-/// earlier input left behind is below the current epoch and reads as position 0, exactly as an empty slot does, so
-/// earlier inputs never change what is found. Entries of 16 bits keep a table for short inputs in the first cache, which
-/// is worth more than clearing it costs.
+/// With entries of 32 bits it is not cleared in between: a slot holds the position plus the epoch
+/// of its input. What an earlier input left behind is below the current epoch and reads as position
+/// 0, exactly as an empty slot does, so earlier inputs never change what is found. Entries of 16
+/// bits keep a table for short inputs in the first cache, which is worth more than clearing it
+/// costs.
 #[derive(Clone, Debug)]
 pub(crate) struct Positions<E, const SLOTS: usize> {
     slots: Box<[E; SLOTS]>,
@@ -144,7 +147,8 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         self.slots[K::slot(word)] = E::new(at, self.epoch);
     }
 
-    /// Remembers that the word at `at` is there, and returns where one of the same slot was seen before.
+    /// Remembers that the word at `at` is there, and returns where one of the same slot was seen
+    /// before.
     #[inline(always)]
     pub(crate) fn swap(&mut self, at: usize) -> usize {
         let word = self.word(at);
@@ -154,21 +158,24 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         from
     }
 
-    /// Remembers that the word at `at` is there, and returns where it was seen before if four bytes agree.
+    /// Remembers that the word at `at` is there, and returns where it was seen before if four bytes
+    /// agree.
     #[inline(always)]
     pub(crate) fn replace(&mut self, at: usize) -> Option<usize> {
         let word = self.word(at);
         let slot = &mut self.slots[K::slot(word)];
         let from = slot.position(self.epoch);
         *slot = E::new(at, self.epoch);
-        // SAFETY: by the invariant of `slots`, `from` is not above `last`, which is a word before the end of `src`.
+        // SAFETY: by the invariant of `slots`, `from` is not above `last`, which is a word before
+        // the end of `src`.
         let found = unsafe { load(self.src, from) };
         (u32::from_le_bytes(found) == low4(word)).then_some(from)
     }
 
-    /// Goes from `at` on, in steps that are one longer each time `TRIES_PER_STEP` positions were tried in vain, as long as the
-    /// next position is not behind the one after `last`. Remembers the words; stops at one whose first four bytes were seen
-    /// before where `accept(at, from)` allows it. `tries` is how many positions count as tried already.
+    /// Goes from `at` on, in steps that are one longer each time `TRIES_PER_STEP` positions were
+    /// tried in vain, as long as the next position is not behind the one after `last`. Remembers
+    /// the words; stops at one whose first four bytes were seen before where `accept(at, from)`
+    /// allows it. `tries` is how many positions count as tried already.
     #[inline(always)]
     pub(crate) fn leap(
         &mut self,
@@ -183,12 +190,14 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         }
         let mut next = at + 1;
         while next <= last + 1 {
-            // SAFETY: `at` is below `next`, as steps are not of 0: so it is not above `last`, a word before the end of `src`.
+            // SAFETY: `at` is below `next`, as steps are not of 0: so it is not above `last`, a
+            // word before the end of `src`.
             let word = u64::from_le_bytes(unsafe { load(self.src, at) });
             let slot = &mut self.slots[K::slot(word)];
             let from = slot.position(self.epoch);
             *slot = E::new(at, self.epoch);
-            // SAFETY: by the invariant of `slots`, `from` is not above `last`, which is a word before the end of `src`.
+            // SAFETY: by the invariant of `slots`, `from` is not above `last`, which is a word
+            // before the end of `src`.
             let seen = u32::from_le_bytes(unsafe { load(self.src, from) });
             if seen == low4(word) && accept(at, from) {
                 return Some((at, from));
@@ -201,8 +210,8 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         None
     }
 
-    /// Goes from `at` on as long as positions are below `end`. Remembers each word; if its first `COMMON` bytes were seen
-    /// before, asks `accept(at, from)` whether to stop there.
+    /// Goes from `at` on as long as positions are below `end`. Remembers each word; if its first
+    /// `COMMON` bytes were seen before, asks `accept(at, from)` whether to stop there.
     #[inline(always)]
     pub(crate) fn scan<const COMMON: usize, T>(
         &mut self,
@@ -220,15 +229,17 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
         let mut from = self.slots[slot].position(self.epoch);
         loop {
             self.slots[slot] = E::new(at, self.epoch);
-            // The next position is looked up already, so that the time this takes is not lost when the comparison
-            // turns out otherwise than the processor guessed.
-            // SAFETY: `at` is below `end`, which is not above `last`, a word before the end of `src`.
+            // The next position is looked up already, so that the time this takes is not lost when
+            // the comparison turns out otherwise than the processor guessed. SAFETY: `at` is below
+            // `end`, which is not above `last`, a word before the end of `src`.
             let next_word = u64::from_le_bytes(unsafe { load(self.src, at + 1) });
             let next_slot = K::slot(next_word);
             let next_from = self.slots[next_slot].position(self.epoch);
-            // SAFETY: by the invariant of `slots`, `from` is not above `last`, a word before the end of `src`.
+            // SAFETY: by the invariant of `slots`, `from` is not above `last`, a word before the
+            // end of `src`.
             let seen = u64::from_le_bytes(unsafe { load(self.src, from) });
-            // The compiler would keep all that is derived from `at` in registers through the whole loop.
+            // The compiler would keep all that is derived from `at` in registers through the whole
+            // loop.
             if (seen ^ word) << (8 * (WORD - COMMON)) == 0
                 && let Some(found) = accept(opaque(at), from)
             {

@@ -1,9 +1,10 @@
 //! The decoder of LZ4 blocks.
 //!
-//! A block is a row of sequences: a token with two lengths of four bits, literals, and a match given by its distance. The
-//! last sequence ends after its literals. [`plain_sequences`] decodes those that are far from the ends of input and
-//! output, with copies that run over; whatever it cannot do is left to [`Decoder::checked_literals`] and
-//! [`Decoder::checked_match`], which check everything.
+//! A block is a row of sequences: a token with two lengths of four bits, literals, and a match
+//! given by its distance. The last sequence ends after its literals. [`plain_sequences`] decodes
+//! those that are far from the ends of input and output, with copies that run over; whatever it
+//! cannot do is left to [`Decoder::checked_literals`] and [`Decoder::checked_match`], which check
+//! everything.
 
 use crate::lz::LzError;
 use crate::lz::copy::{self, OVER};
@@ -13,17 +14,18 @@ use crate::lz::vectors::{Job, Vectors, dispatch};
 
 /// Decodes the LZ4 block `src` into `dst` and returns how many bytes it made.
 ///
-/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length compares. Bytes of `dst`
-/// behind it may have been overwritten.
+/// The result is less than `dst.len()` when the stream ends early; whoever needs an exact length
+/// compares. Bytes of `dst` behind it may have been overwritten.
 ///
 /// # Errors
-/// When the stream is cut off, needs more room than `dst` has, or has a match that goes back too far.
+/// When the stream is cut off, needs more room than `dst` has, or has a match that goes back too
+/// far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
     decode::<false, false>(src, &[], dst)
 }
 
-/// Decodes the LZ4 block `src` whose matches may also refer to the last 64 KiB of `dict`, as if `dict` stood right
-/// before `dst`.
+/// Decodes the LZ4 block `src` whose matches may also refer to the last 64 KiB of `dict`, as if
+/// `dict` stood right before `dst`.
 ///
 /// # Errors
 /// As [`decompress`].
@@ -31,7 +33,8 @@ pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<u
     decode::<false, true>(src, dict, dst)
 }
 
-/// Decodes the start of the LZ4 block `src`: stops as soon as `dst` is full, without looking at the rest.
+/// Decodes the start of the LZ4 block `src`: stops as soon as `dst` is full, without looking at the
+/// rest.
 ///
 /// The result is less than `dst.len()` only when the whole stream makes fewer bytes.
 ///
@@ -56,7 +59,8 @@ const MIN_MATCH: usize = 4;
 
 /// The most literals of a sequence without extended lengths.
 const MAX_PLAIN_LITERALS: usize = EXTENDED - 1;
-/// What such a sequence may read of the input: a token, literals, two bytes of distance, and the byte after.
+/// What such a sequence may read of the input: a token, literals, two bytes of distance, and the
+/// byte after.
 const PLAIN_INPUT: usize = 1 + MAX_PLAIN_LITERALS + 2 + 1;
 /// What it may write.
 const PLAIN_OUTPUT: usize = MAX_PLAIN_LITERALS + 32;
@@ -86,7 +90,8 @@ impl<const PREFIX: bool, const DICT: bool> Job for Decoder<'_, PREFIX, DICT> {
             let mut token = None;
             if self.src.len() - self.read >= PLAIN_INPUT && self.dst.len() - self.written >= PLAIN_OUTPUT {
                 let Self { src, read, written, .. } = self;
-                // What is not needed is not read: it was stored in other pieces only just now, which takes time to put together.
+                // What is not needed is not read: it was stored in other pieces only just now,
+                // which takes time to put together.
                 let dict = if DICT { self.dict } else { &[] };
                 let plain = Plain::<DICT> { src, dict, dst: self.dst, read, written };
                 let stop = vectors.outline(plain);
@@ -174,7 +179,8 @@ impl<const PREFIX: bool, const DICT: bool> Decoder<'_, PREFIX, DICT> {
         Ok(EXTENDED + more)
     }
 
-    /// As much of `len` bytes as there is room for; too little room is an error unless a prefix is wanted.
+    /// As much of `len` bytes as there is room for; too little room is an error unless a prefix is
+    /// wanted.
     #[inline(always)]
     fn fitted(&self, len: usize) -> Result<usize, LzError> {
         let room = self.dst.len() - self.written;
@@ -202,7 +208,8 @@ struct Plain<'a, const DICT: bool> {
     written: usize,
 }
 
-/// Where [`Plain`] stopped: before a token, or after the literals of the sequence with the token given.
+/// Where [`Plain`] stopped: before a token, or after the literals of the sequence with the token
+/// given.
 struct Stop {
     read: usize,
     written: usize,
@@ -238,7 +245,8 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
         // Behind token, literals and distance.
         let mut after = opaque(read + 3);
         if likely(literals < EXTENDED) {
-            // SAFETY: PLAIN_INPUT is 16 bytes and more behind the token, PLAIN_OUTPUT more than 16 bytes.
+            // SAFETY: PLAIN_INPUT is 16 bytes and more behind the token, PLAIN_OUTPUT more than 16
+            // bytes.
             unsafe { copy::chunk::<16>(src, read + 1, dst, written) };
             after += literals;
             written += literals;
@@ -255,9 +263,9 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
             written += literals;
         }
 
-        // From here on, 32 bytes can be written: PLAIN_OUTPUT had them behind plain literals, and OVER is more. Also
-        // there is a byte at `after`: PLAIN_INPUT had it behind plain literals, and OVER is more.
-        // SAFETY: `after` is inside, and behind at least the token and two bytes.
+        // From here on, 32 bytes can be written: PLAIN_OUTPUT had them behind plain literals, and
+        // OVER is more. Also there is a byte at `after`: PLAIN_INPUT had it behind plain literals,
+        // and OVER is more. SAFETY: `after` is inside, and behind at least the token and two bytes.
         let distance = usize::from(unsafe { load_u16(src, after - 2) });
         // No distance at all is one too far, too.
         if unlikely(distance.wrapping_sub(1) >= written) {
@@ -281,15 +289,16 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
                 let from = written - distance;
                 // SAFETY: the distance is from 8 to `written`, and 32 bytes can be written.
                 unsafe { copy::chunk_within::<8>(dst, from, written) };
-                // A load that is not inside one of the latest stores has to wait for them. So what is not needed is loaded
-                // from the start, where nothing has been stored for long.
+                // A load that is not inside one of the latest stores has to wait for them. So what
+                // is not needed is loaded from the start, where nothing has been stored for long.
                 let second = if bits > 8 - MIN_MATCH { from + 8 } else { 0 };
                 // SAFETY: `second` is at most `written`.
                 unsafe { copy::chunk_within::<8>(dst, second, written + 8) };
                 // SAFETY: the distance is from 8 to `written`, and 32 bytes can be written.
                 unsafe { copy::chunk_within::<2>(dst, from + 16, written + 16) };
             } else {
-                // SAFETY: the distance is from 1 to 7 and to `written`, and 32 bytes can be written.
+                // SAFETY: the distance is from 1 to 7 and to `written`, and 32 bytes can be
+                // written.
                 unsafe { copy::short_period(vectors, dst, written, distance) };
             }
             read = after;
@@ -334,7 +343,8 @@ fn at_match(src: &[u8], start: usize, after: usize, written: usize) -> Stop {
     Stop { read: after - 2, written, token: src.get(start).copied() }
 }
 
-/// The length of a match of which the token has `bits`, and where the next sequence starts. `at` is behind the distance.
+/// The length of a match of which the token has `bits`, and where the next sequence starts. `at` is
+/// behind the distance.
 #[inline(always)]
 fn match_length(src: &[u8], bits: usize, at: usize) -> Option<(usize, usize)> {
     if bits < EXTENDED {

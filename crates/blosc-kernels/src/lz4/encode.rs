@@ -17,7 +17,8 @@ const DICT_STRIDE: usize = 3;
 
 /// The fast LZ4 encoder.
 ///
-/// Keeps its table between calls, which saves clearing it; what a call returns depends on its arguments only.
+/// Keeps its table between calls, which saves clearing it; what a call returns depends on its
+/// arguments only.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     table: Positions<u32, SLOTS>,
@@ -39,7 +40,8 @@ impl Encoder {
         Self { table: Positions::new(), small_table: Positions::new(), joined: Vec::new() }
     }
 
-    /// Compresses `src` into `dst` and returns the length of the block, or `None` if `dst` is too small for it.
+    /// Compresses `src` into `dst` and returns the length of the block, or `None` if `dst` is too
+    /// small for it.
     ///
     /// A larger `acceleration` is faster and compresses less; 1 is the usual value, 0 counts as 1.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8], acceleration: u32) -> Option<usize> {
@@ -81,7 +83,8 @@ impl Key<SLOTS> for Word4 {
     }
 }
 
-/// Five bytes, in half the table: large inputs have matches enough, and the table stays in the first cache.
+/// Five bytes, in half the table: large inputs have matches enough, and the table stays in the
+/// first cache.
 struct Word5;
 
 impl Key<SLOTS> for Word5 {
@@ -153,7 +156,8 @@ impl<K: Key<SLOTS>, E: Entry> Search<'_, K, E> {
         self.window.replace(at).filter(|&from| is_near::<E>(at, from))
     }
 
-    /// The first match at or after `at`, looking at fewer and fewer positions; where it is and where it came from.
+    /// The first match at or after `at`, looking at fewer and fewer positions; where it is and
+    /// where it came from.
     #[inline(always)]
     fn next_match(&mut self, at: usize) -> Option<(usize, usize)> {
         self.window.leap(at, self.last_start, self.tries, is_near::<E>)

@@ -1,5 +1,5 @@
-//! The high-compression encoder: many earlier positions are tried for each match, and overlapping matches are weighed
-//! against each other.
+//! The high-compression encoder: many earlier positions are tried for each match, and overlapping
+//! matches are weighed against each other.
 
 use alloc::vec::Vec;
 
@@ -9,14 +9,16 @@ use super::rows::{Depth, Rows};
 use super::sequence::{MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
 use crate::lz::window::MAX_INPUT;
 
-/// Inputs up to here have so few positions of a hash that keeping more of them costs more time than it saves bytes.
+/// Inputs up to here have so few positions of a hash that keeping more of them costs more time than
+/// it saves bytes.
 const SHORT_INPUT: usize = 16 * 1024;
 /// In inputs up to here, half as many positions in a row are enough.
 const TINY_INPUT: usize = 8 * 1024;
 
 /// The high-compression LZ4 encoder.
 ///
-/// Keeps its tables between calls, which saves clearing them; what a call returns depends on its arguments only.
+/// Keeps its tables between calls, which saves clearing them; what a call returns depends on its
+/// arguments only.
 #[derive(Debug, Clone)]
 pub struct HcEncoder {
     tables: mid::Tables,
@@ -45,7 +47,8 @@ impl HcEncoder {
         }
     }
 
-    /// Compresses `src` into `dst` and returns the length of the block, or `None` if `dst` is too small for it.
+    /// Compresses `src` into `dst` and returns the length of the block, or `None` if `dst` is too
+    /// small for it.
     ///
     /// A higher `level`, from 1 to 12, is slower and compresses better.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {

@@ -1,4 +1,5 @@
-//! Choosing among overlapping matches: one is given up for a later one if what follows does not make up for it.
+//! Choosing among overlapping matches: one is given up for a later one if what follows does not
+//! make up for it.
 
 use super::pending::Pending;
 use super::rows::{Depth, Finder, Match, Rows};
@@ -109,9 +110,9 @@ impl<'a, const WIDTH: usize> Parser<'a, WIDTH> {
 
 /// Whether `later` is better than `now` and what follows it, though more literals come before it.
 ///
-/// One way leads to the end of `later` for these literals and one match, the other to the end of what follows `now` for
-/// two matches; the rest of the difference is counted at a typical ratio. If nothing follows, the bytes up to the end
-/// of `later` are literals.
+/// One way leads to the end of `later` for these literals and one match, the other to the end of
+/// what follows `now` for two matches; the rest of the difference is counted at a typical ratio. If
+/// nothing follows, the bytes up to the end of `later` are literals.
 #[inline(always)]
 fn is_worth_it(now: &Match, later: &Match, following: &Following) -> bool {
     let literals = later.at - now.at;

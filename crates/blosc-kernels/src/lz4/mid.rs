@@ -1,4 +1,5 @@
-//! The lowest levels of high compression: one table finds matches of seven bytes, another those of four.
+//! The lowest levels of high compression: one table finds matches of seven bytes, another those of
+//! four.
 
 use super::sequence::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, SequenceWriter};
 use crate::lz::matching::{common_length, common_length_before, hash4, hash7, low4};

@@ -1,5 +1,5 @@
-//! The latest sequence, held back until the next match is known: where the two meet is chosen so that they take the
-//! fewest bytes together.
+//! The latest sequence, held back until the next match is known: where the two meet is chosen so
+//! that they take the fewest bytes together.
 
 use core::ops::Range;
 
@@ -7,7 +7,8 @@ use super::rows::Match;
 use super::sequence::{MATCH_COST, MIN_MATCH, SequenceWriter, extension_length};
 use crate::lz::matching::common_length_before;
 
-/// How far before itself a match is compared: far enough to take over all that a match has in one byte of its length.
+/// How far before itself a match is compared: far enough to take over all that a match has in one
+/// byte of its length.
 const FARTHEST_BACK: usize = 1024;
 
 /// Literals and the match after them.
@@ -33,7 +34,8 @@ impl Pending {
         writer.sequence(src, self.literals, self.found.at - self.found.from, self.found.length)
     }
 
-    /// The sequence of the match that comes next. This one is written, as much of it as that leaves.
+    /// The sequence of the match that comes next. This one is written, as much of it as that
+    /// leaves.
     #[inline(always)]
     pub(super) fn followed_by(mut self, next: Match, src: &[u8], writer: &mut SequenceWriter<'_>) -> Option<Self> {
         if next.at > self.end() {
@@ -53,8 +55,8 @@ impl Pending {
         Some(Self::new(anchor, next.longer_before(moved)))
     }
 
-    /// How many bytes the next match should take over so that the lengths of both take fewer bytes, if it can take up to
-    /// `back`.
+    /// How many bytes the next match should take over so that the lengths of both take fewer bytes,
+    /// if it can take up to `back`.
     #[inline(always)]
     fn cheaper_cut(&self, next: &Match, back: usize) -> usize {
         let extra = self.found.length - MIN_MATCH;
@@ -70,7 +72,8 @@ impl Pending {
 mod tests {
     use super::{Match, Pending, SequenceWriter};
 
-    /// What is written for two matches in bytes that are all the same, and where the second starts then.
+    /// What is written for two matches in bytes that are all the same, and where the second starts
+    /// then.
     fn joined(first: Match, second: Match) -> (usize, Match) {
         let (src, mut out) = ([7; 700], [0; 700]);
         let mut writer = SequenceWriter::new(&mut out);

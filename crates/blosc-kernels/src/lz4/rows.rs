@@ -1,15 +1,18 @@
-//! Finding the longest match of a position: earlier positions lie in rows by the hash of their first four bytes.
+//! Finding the longest match of a position: earlier positions lie in rows by the hash of their
+//! first four bytes.
 //!
-//! A row keeps the latest positions of its hashes, and of each a tag of more hash bits. All tags of a row are compared
-//! at once, and only positions whose tag agrees are looked at. These do not depend on each other, which is what makes
-//! rows faster than chains. Where one hash fills its row, what it drives out goes to a second row behind the first.
+//! A row keeps the latest positions of its hashes, and of each a tag of more hash bits. All tags of
+//! a row are compared at once, and only positions whose tag agrees are looked at. These do not
+//! depend on each other, which is what makes rows faster than chains. Where one hash fills its row,
+//! what it drives out goes to a second row behind the first.
 
 use alloc::vec::Vec;
 
 use super::sequence::{LAST_LITERALS, MAX_DISTANCE, MIN_MATCH};
 use crate::lz::matching::{common_length, common_length_before, load};
 
-/// How many positions all rows can hold together: twice as many as matches can reach, since rows fill unevenly.
+/// How many positions all rows can hold together: twice as many as matches can reach, since rows
+/// fill unevenly.
 const ENTRIES: usize = 2 * (MAX_DISTANCE + 1);
 /// The fewest positions it is worth having rows for.
 const MIN_ENTRIES: usize = 1024;
@@ -62,8 +65,9 @@ impl Match {
 
 /// The latest positions of some hashes.
 ///
-/// Slot 0 holds no position: in place of its tag is the slot of the latest one, so that finding a slot and writing its tag
-/// touch the same part of memory. Earlier positions are in the slots after it, and go on in slot 1 after the last.
+/// Slot 0 holds no position: in place of its tag is the slot of the latest one, so that finding a
+/// slot and writing its tag touch the same part of memory. Earlier positions are in the slots after
+/// it, and go on in slot 1 after the last.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Row<const WIDTH: usize> {
@@ -162,7 +166,8 @@ struct Longest<'a> {
     length: usize,
     /// Where the earlier bytes of those at `at` are, or `at` if there is no match yet.
     from: usize,
-    /// The four bytes that end right after the best match are here, as seen from `at`. A longer one has them too.
+    /// The four bytes that end right after the best match are here, as seen from `at`. A longer one
+    /// has them too.
     tail: usize,
     closing: u32,
 }
@@ -176,8 +181,8 @@ impl<'a> Longest<'a> {
         Self { src, at, before: at - start, opening, end, length: least, from: at, tail, closing }
     }
 
-    /// Looks at the positions of a row with this tag, the latest first and not more than `attempts`. Returns how many, or 0
-    /// if no match can be longer.
+    /// Looks at the positions of a row with this tag, the latest first and not more than
+    /// `attempts`. Returns how many, or 0 if no match can be longer.
     #[inline(always)]
     fn try_row<const EARLIER: bool, const WIDTH: usize>(&mut self, row: &Row<WIDTH>, tag: u8, attempts: u32) -> u32 {
         let mut candidates = row.candidates(tag);
@@ -190,7 +195,8 @@ impl<'a> Longest<'a> {
                 continue;
             }
             let from = self.at - distance;
-            // SAFETY: `from` is before `at`, and `word4` has checked that four bytes follow `at + tail`.
+            // SAFETY: `from` is before `at`, and `word4` has checked that four bytes follow
+            // `at + tail`.
             let other = u32::from_le_bytes(unsafe { load(self.src, from + self.tail) });
             if other != self.closing {
                 continue;
@@ -256,17 +262,19 @@ impl<'a, const WIDTH: usize> Finder<'a, WIDTH> {
         Some(found.extended_back(self.src, anchor))
     }
 
-    /// The longest match that starts no later than two bytes after `now` and ends at least two bytes after it, extended
-    /// back to `anchor` at most.
+    /// The longest match that starts no later than two bytes after `now` and ends at least two
+    /// bytes after it, extended back to `anchor` at most.
     ///
-    /// The last two bytes of `now` and the two after it are looked up, since all such matches have these.
+    /// The last two bytes of `now` and the two after it are looked up, since all such matches have
+    /// these.
     #[inline(always)]
     pub(super) fn farther(&mut self, now: &Match, anchor: usize) -> Option<Match> {
         let found = self.search::<true>(now.end() - 2, now.at + 2, MIN_MATCH - 1)?;
         Some(found.extended_back(self.src, anchor))
     }
 
-    /// Looks up the bytes at `at`: the longest match that starts at `start`, and ends more than `least` bytes after `at`.
+    /// Looks up the bytes at `at`: the longest match that starts at `start`, and ends more than
+    /// `least` bytes after `at`.
     #[inline(always)]
     fn search<const EARLIER: bool>(&mut self, at: usize, start: usize, least: usize) -> Option<Match> {
         let src = self.src;

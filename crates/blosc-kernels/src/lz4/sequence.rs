@@ -113,8 +113,8 @@ fn long_sequence(
     Some(written + needed)
 }
 
-/// Writes a sequence whose lengths are extended by no more than a byte, where input and output go on behind it. Returns how
-/// long it is.
+/// Writes a sequence whose lengths are extended by no more than a byte, where input and output go
+/// on behind it. Returns how long it is.
 #[inline(always)]
 fn medium_sequence(out: &mut [u8], src: &[u8], count: usize, distance: usize, extra: usize) -> Option<usize> {
     let more = count.checked_sub(15).filter(|&more| more < 255 && extra < 15 + 255)?;

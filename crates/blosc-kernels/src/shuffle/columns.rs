@@ -1,13 +1,13 @@
-//! The byte shuffle for elements of more than 16 bytes: 16 columns at a time, the last group overlapping the one
-//! before it where the typesize is not a multiple of 16.
+//! The byte shuffle for elements of more than 16 bytes: 16 columns at a time, the last group
+//! overlapping the one before it where the typesize is not a multiple of 16.
 
 use super::{LINE, Rows, RowsMut, TILE_LEN, copy_rows, fetch_rows};
 use crate::isa::foresees_stores;
 use crate::simd::network::{transpose, transpose_half};
 use crate::simd::{Kernel, LANE, Simd, strided};
 
-/// Bytes of elements that are gone through for one group of columns before the next: they should stay in the first
-/// level cache.
+/// Bytes of elements that are gone through for one group of columns before the next: they should
+/// stay in the first level cache.
 const TILE: usize = 16 * 1024;
 
 /// Shuffles at least `STEP` elements of `typesize >= 16` bytes.
@@ -30,12 +30,14 @@ fn tiles<const STEP: usize>(typesize: usize, items: usize) -> impl Iterator<Item
     (0..items).step_by(length).map(move |start| (start, items.min(start + length)))
 }
 
-/// First columns of the groups of 16: all multiples of 16, and a last one that ends with the element.
+/// First columns of the groups of 16: all multiples of 16, and a last one that ends with the
+/// element.
 fn column_groups(typesize: usize) -> impl Iterator<Item = usize> {
     (0..typesize).step_by(LANE).map(move |column| column.min(typesize - LANE))
 }
 
-/// First elements of the steps of a tile: every `STEP`th, and a last one that ends with all elements.
+/// First elements of the steps of a tile: every `STEP`th, and a last one that ends with all
+/// elements.
 fn steps<const STEP: usize>((start, end): (usize, usize), items: usize) -> impl Iterator<Item = usize> {
     (start..end).step_by(STEP).map(move |first| first.min(items - STEP))
 }
@@ -57,7 +59,8 @@ impl<const STEP: usize> Kernel for Shuffle<'_, STEP> {
                     if fetching {
                         fetch_rows(simd, to, rows.stride, LANE);
                     }
-                    // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and both sides hold as many.
+                    // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and both sides
+                    // hold as many.
                     unsafe { shuffle_step::<S, STEP>(simd, from, typesize, to, rows.stride) };
                 }
             }
@@ -81,11 +84,13 @@ impl<const STEP: usize> Kernel for Unshuffle<'_, STEP> {
                     let (mut from, mut stride) = (rows.at(column * rows.stride + first), rows.stride);
                     let to = elements.as_mut_ptr().wrapping_add(first * typesize + column);
                     if crowded {
-                        // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and the rows hold as many.
+                        // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and the
+                        // rows hold as many.
                         unsafe { copy_rows::<S, STEP>(simd, from, stride, LANE, &mut close) };
                         (from, stride) = (close.as_ptr(), STEP);
                     }
-                    // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and both sides hold as many.
+                    // SAFETY: `first + STEP <= items` and `column + 16 <= typesize`, and both sides
+                    // hold as many.
                     unsafe { unshuffle_step::<S, STEP>(simd, from, stride, to, typesize) };
                 }
             }
@@ -96,8 +101,8 @@ impl<const STEP: usize> Kernel for Unshuffle<'_, STEP> {
 /// Brings 16 columns of `STEP` elements, at most 64, into rows.
 ///
 /// # Safety
-/// 16 bytes must be readable at each of the `STEP` places `from + i * element`, and `STEP` bytes writable at each of
-/// the 16 places `to + j * row`.
+/// 16 bytes must be readable at each of the `STEP` places `from + i * element`, and `STEP` bytes
+/// writable at each of the 16 places `to + j * row`.
 #[inline(always)]
 pub(crate) unsafe fn shuffle_step<S: Simd, const STEP: usize>(
     simd: S,
@@ -123,7 +128,8 @@ pub(crate) unsafe fn shuffle_step<S: Simd, const STEP: usize>(
     unsafe { shuffle_half::<S, STEP, true>(simd, from, element, to.wrapping_add(8 * row), row) };
 }
 
-/// The first half of [`shuffle_step`]'s rows, or the second if `HIGH`; `to` is where the first of them goes.
+/// The first half of [`shuffle_step`]'s rows, or the second if `HIGH`; `to` is where the first of
+/// them goes.
 ///
 /// # Safety
 /// As for [`shuffle_step`], but only 8 rows are written.
@@ -159,7 +165,8 @@ unsafe fn load_columns<S: Simd>(simd: S, from: *const u8, element: usize) -> [S:
     x
 }
 
-/// Stores the first `count` rows, all parts of a row together so that no cache line is come back to.
+/// Stores the first `count` rows, all parts of a row together so that no cache line is come back
+/// to.
 ///
 /// # Safety
 /// `STEP` bytes must be writable at each of the `count` places `to + j * row`.
@@ -182,8 +189,8 @@ unsafe fn store_rows<S: Simd, const STEP: usize>(
 /// Brings 16 rows of `STEP` elements, at most 64, into columns.
 ///
 /// # Safety
-/// `STEP` bytes must be readable at each of the 16 places `from + j * row`, and 16 bytes writable at each of the `STEP`
-/// places `to + i * element`.
+/// `STEP` bytes must be readable at each of the 16 places `from + j * row`, and 16 bytes writable
+/// at each of the `STEP` places `to + i * element`.
 #[inline(always)]
 pub(crate) unsafe fn unshuffle_step<S: Simd, const STEP: usize>(
     simd: S,

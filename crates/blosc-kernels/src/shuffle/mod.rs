@@ -1,7 +1,8 @@
 //! Byte shuffle: the bytes of equal significance of all elements brought together, and back.
 //!
-//! A block of `n` bytes holds `n / typesize` elements; byte `j` of element `i` moves to `j * (n / typesize) + i`.
-//! The `n % typesize` bytes after the last whole element are copied as they are.
+//! A block of `n` bytes holds `n / typesize` elements; byte `j` of element `i` moves to
+//! `j * (n / typesize) + i`. The `n % typesize` bytes after the last whole element are copied as
+//! they are.
 #![cfg_attr(
     not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
     allow(dead_code, unused_imports, reason = "nothing there to run the vector kernels on")
@@ -16,15 +17,17 @@ use crate::copy::copy;
 use crate::isa::Isa;
 use crate::simd::{LANE, Simd, dispatch, dispatch_baseline};
 
-/// Elements that the vector kernels work on at a time: as many as fill a cache line of every row, so that no line is
-/// come back to. Rows of blocks whose length is a power of two share a few places of the cache.
+/// Elements that the vector kernels work on at a time: as many as fill a cache line of every row,
+/// so that no line is come back to. Rows of blocks whose length is a power of two share a few
+/// places of the cache.
 const LINE: usize = 64;
 
-/// Bytes from which on it is worth fetching what will be written: less is likely to be in the cache.
+/// Bytes from which on it is worth fetching what will be written: less is likely to be in the
+/// cache.
 const WORTH_FETCHING: usize = 16 * 1024;
 
-/// Rows at a distance that is a multiple of this share the few places of one set of the first level cache, so that
-/// what is loaded of one pushes out what will be needed again of another.
+/// Rows at a distance that is a multiple of this share the few places of one set of the first level
+/// cache, so that what is loaded of one pushes out what will be needed again of another.
 const CROWDING: usize = 4096;
 
 /// Room for a line of each of 16 rows.
@@ -79,7 +82,8 @@ pub fn shuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// [`unshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks it.
+/// [`unshuffle`] with the kernel of one instruction set; the scalar one where the processor lacks
+/// it.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
@@ -92,8 +96,8 @@ pub fn unshuffle_with(isa: Isa, typesize: usize, src: &[u8], dst: &mut [u8]) {
     gather(isa, typesize, items, Rows { bytes: rows, stride: items }, elements);
 }
 
-/// How many whole elements are in `len` bytes. Most are of a power of two of bytes, and a division takes longer than all else
-/// that is done once for a block.
+/// How many whole elements are in `len` bytes. Most are of a power of two of bytes, and a division
+/// takes longer than all else that is done once for a block.
 #[inline]
 fn whole_elements(len: usize, typesize: usize) -> usize {
     if typesize.is_power_of_two() { len >> typesize.trailing_zeros() } else { len / typesize }
@@ -107,10 +111,12 @@ fn copy_rest(rest: &[u8], rest_of_dst: &mut [u8]) {
     }
 }
 
-/// Gathers the elements from `first_item` on out of a shuffled block, as many as `dst` holds, and nothing else.
+/// Gathers the elements from `first_item` on out of a shuffled block, as many as `dst` holds, and
+/// nothing else.
 ///
 /// # Panics
-/// If `typesize` is 0, `dst` is not a whole number of elements, or the block does not have those elements.
+/// If `typesize` is 0, `dst` is not a whole number of elements, or the block does not have those
+/// elements.
 pub fn unshuffle_range(typesize: usize, block: &[u8], first_item: usize, dst: &mut [u8]) {
     assert!(typesize > 0, "the typesize is 0");
     assert!(dst.len().is_multiple_of(typesize), "{} bytes are not whole elements of {typesize}", dst.len());
@@ -177,7 +183,8 @@ unsafe fn copy_rows<S: Simd, const STEP: usize>(
     }
 }
 
-/// Writes `STEP` bytes of each of at most 16 rows from where they are close together, a cache line at a time.
+/// Writes `STEP` bytes of each of at most 16 rows from where they are close together, a cache line
+/// at a time.
 ///
 /// # Safety
 /// `STEP` bytes must be writable at each of the `count` places `to + j * stride`.
@@ -240,8 +247,9 @@ impl RowsMut<'_> {
         are_crowded(self.stride)
     }
 
-    /// Whether `count` rows are worth fetching ahead of being written, and would not push each other out of the cache:
-    /// rows whose distance is a multiple of many cache lines compete for the same few places.
+    /// Whether `count` rows are worth fetching ahead of being written, and would not push each
+    /// other out of the cache: rows whose distance is a multiple of many cache lines compete for
+    /// the same few places.
     fn can_be_fetched(&self, count: usize) -> bool {
         let far_apart = count <= 8 || !self.stride.is_multiple_of(8 * LINE);
         far_apart && self.bytes.len() >= WORTH_FETCHING

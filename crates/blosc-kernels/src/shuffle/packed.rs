@@ -1,7 +1,7 @@
 //! The byte shuffle for elements of 2 to 16 bytes, `STEP` elements a step.
 //!
-//! `P` is the typesize rounded up to a power of two. Elements are widened to `P` bytes on the way in, or narrowed on
-//! the way out, by letting neighbouring loads or stores overlap.
+//! `P` is the typesize rounded up to a power of two. Elements are widened to `P` bytes on the way
+//! in, or narrowed on the way out, by letting neighbouring loads or stores overlap.
 
 use super::{LINE, Rows, RowsMut, TILE_LEN, WORTH_FETCHING, copy_rows, fetch_rows, write_rows};
 use crate::isa::foresees_stores;
@@ -58,23 +58,27 @@ impl<const T: usize, const P: usize, const STEP: usize> Shuffle<'_, T, P, STEP> 
                 fetch_rows(simd, to, stride, T);
             }
             if CROWDED {
-                // SAFETY: the step and the overhang are inside `elements`, and the tile has room for a line of 16 rows.
+                // SAFETY: the step and the overhang are inside `elements`, and the tile has room
+                // for a line of 16 rows.
                 unsafe { shuffle_step::<S, T, P, STEP>(simd, from, tile.as_mut_ptr(), STEP) };
                 // SAFETY: `T` rows hold the elements up to `items`.
                 unsafe { write_rows::<S, STEP>(simd, &tile, to, stride, T) };
             } else {
-                // SAFETY: the step and the overhang are inside `elements`, and `T` rows hold the elements up to `items`.
+                // SAFETY: the step and the overhang are inside `elements`, and `T` rows hold the
+                // elements up to `items`.
                 unsafe { shuffle_step::<S, T, P, STEP>(simd, from, to, stride) };
             }
             first += STEP;
         }
-        // What loads must not reach beyond goes through a buffer, together with elements already done if need be.
+        // What loads must not reach beyond goes through a buffer, together with elements already
+        // done if need be.
         while first < items {
             let start = first.min(items - STEP);
             first = start + STEP;
             let mut padded = [0_u8; STEP_ROOM];
             padded[..STEP * T].copy_from_slice(&elements[start * T..first * T]);
-            // SAFETY: `padded` has room for the widest step and its overhang; the rows are as above.
+            // SAFETY: `padded` has room for the widest step and its overhang; the rows are as
+            // above.
             unsafe { shuffle_step::<S, T, P, STEP>(simd, padded.as_ptr(), rows.at(start), rows.stride) };
         }
     }
@@ -118,16 +122,19 @@ impl<const T: usize, const P: usize, const STEP: usize> Unshuffle<'_, T, P, STEP
                 unsafe { copy_rows::<S, STEP>(simd, from, stride, T, &mut tile) };
                 (from, stride) = (tile.as_ptr(), STEP);
             }
-            // SAFETY: `T` rows hold the elements up to `items`; the step and the overhang are inside `elements`.
+            // SAFETY: `T` rows hold the elements up to `items`; the step and the overhang are
+            // inside `elements`.
             unsafe { unshuffle_step::<S, T, P, STEP>(simd, from, stride, to) };
             first += STEP;
         }
-        // What stores must not reach beyond goes through a buffer, together with elements already done if need be.
+        // What stores must not reach beyond goes through a buffer, together with elements already
+        // done if need be.
         while first < items {
             let start = first.min(items - STEP);
             first = start + STEP;
             let mut padded = [0_u8; STEP_ROOM];
-            // SAFETY: the rows are as above; `padded` has room for the widest step and its overhang.
+            // SAFETY: the rows are as above; `padded` has room for the widest step and its
+            // overhang.
             unsafe { unshuffle_step::<S, T, P, STEP>(simd, rows.at(start), rows.stride, padded.as_mut_ptr()) };
             elements[start * T..first * T].copy_from_slice(&padded[..STEP * T]);
         }
@@ -137,8 +144,8 @@ impl<const T: usize, const P: usize, const STEP: usize> Unshuffle<'_, T, P, STEP
 /// Shuffles `STEP` elements, at most 64.
 ///
 /// # Safety
-/// `STEP * T` bytes and the overhang must be readable at `from`, and `STEP` bytes writable at each of the `T` places
-/// `to + j * row`.
+/// `STEP * T` bytes and the overhang must be readable at `from`, and `STEP` bytes writable at each
+/// of the `T` places `to + j * row`.
 #[inline(always)]
 pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize, const STEP: usize>(
     simd: S,
@@ -189,8 +196,8 @@ unsafe fn load_rows<S: Simd, const T: usize, const P: usize>(simd: S, from: *con
     let mut x = [simd.zero(); LANE];
     for (v, vector) in x.iter_mut().enumerate().take(P) {
         let at = from.wrapping_add(v * (LANE / P) * T);
-        // SAFETY: the last load starts `LANE / P` elements before the end of the last lane's and so ends with the
-        // overhang, inside what the caller promises.
+        // SAFETY: the last load starts `LANE / P` elements before the end of the last lane's and so
+        // ends with the overhang, inside what the caller promises.
         *vector = unsafe { simd.load_lanes(strided(at, LANE * T)) };
     }
     if P == LANE {
@@ -200,13 +207,15 @@ unsafe fn load_rows<S: Simd, const T: usize, const P: usize>(simd: S, from: *con
         return split_elements(simd, x, P);
     }
     for vector in x.iter_mut().take(P) {
-        // Opaque, because the compiler would permute every vector once for each row instead of once.
+        // Opaque, because the compiler would permute every vector once for each row instead of
+        // once.
         *vector = simd.opaque(simd.permute(*vector, &const { group_table::<T, P>() }));
     }
     gather_rows(simd, x, P)
 }
 
-/// [`load_rows`] for elements of 2 bytes: whole vectors are loaded, and the lanes put right afterwards.
+/// [`load_rows`] for elements of 2 bytes: whole vectors are loaded, and the lanes put right
+/// afterwards.
 ///
 /// # Safety
 /// Two vectors must be readable at `from`.
@@ -280,8 +289,8 @@ fn fetch_elements<S: Simd>(simd: S, to: *mut u8, lines: usize) {
 /// Unshuffles `STEP` elements, at most 64.
 ///
 /// # Safety
-/// `STEP` bytes must be readable at each of the `T` places `from + j * row`, and `STEP * T` bytes writable at `to`; if
-/// `T` is not `P`, another `WIDTH` bytes after them.
+/// `STEP` bytes must be readable at each of the `T` places `from + j * row`, and `STEP * T` bytes
+/// writable at `to`; if `T` is not `P`, another `WIDTH` bytes after them.
 #[inline(always)]
 pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize, const STEP: usize>(
     simd: S,
@@ -301,16 +310,19 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize, con
             // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on.
             unsafe { unshuffle_joining_lanes::<S, P>(simd, from, row, to) };
         } else if halving {
-            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on, and what may be written after.
+            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on, and what
+            // may be written after.
             unsafe { unshuffle_in_halves::<S, T>(simd, from, row, to) };
         } else if dealing {
             // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on.
             unsafe { unshuffle_whole_vectors::<S, P>(simd, from, row, to) };
         } else if spreading {
-            // SAFETY: the caller promises the bytes of 16 elements from `first` on, and what may be written after.
+            // SAFETY: the caller promises the bytes of 16 elements from `first` on, and what may be
+            // written after.
             unsafe { unshuffle_across_lanes::<S, T, P>(simd, from, row, to) };
         } else {
-            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on, and what may be written after.
+            // SAFETY: the caller promises the bytes of `WIDTH` elements from `first` on, and what
+            // may be written after.
             unsafe { unshuffle_by_lanes::<S, T, P>(simd, from, row, to) };
         }
     }
@@ -319,8 +331,8 @@ pub(crate) unsafe fn unshuffle_step<S: Simd, const T: usize, const P: usize, con
 /// Unshuffles 16 elements, with the rows spread over the lanes.
 ///
 /// # Safety
-/// 16 bytes must be readable at each of the `T` places `from + j * row`, and `16 * T` bytes writable at `to`; if `T` is
-/// not `P`, another `WIDTH` bytes after them.
+/// 16 bytes must be readable at each of the `T` places `from + j * row`, and `16 * T` bytes
+/// writable at `to`; if `T` is not `P`, another `WIDTH` bytes after them.
 #[inline(always)]
 unsafe fn unshuffle_across_lanes<S: Simd, const T: usize, const P: usize>(
     simd: S,
@@ -338,7 +350,8 @@ unsafe fn unshuffle_across_lanes<S: Simd, const T: usize, const P: usize>(
     }
     for (v, &vector) in transpose(simd, x, vectors).iter().enumerate().take(vectors) {
         let at = to.wrapping_add(v * (S::WIDTH / P) * T);
-        // SAFETY: the store starts at an element of the 16 and so ends before what the caller promises.
+        // SAFETY: the store starts at an element of the 16 and so ends before what the caller
+        // promises.
         unsafe { simd.store(at, simd.assemble::<T, P>(vector)) };
     }
 }
@@ -346,8 +359,8 @@ unsafe fn unshuffle_across_lanes<S: Simd, const T: usize, const P: usize>(
 /// Unshuffles `WIDTH` elements in at most two lanes, 16 elements a lane.
 ///
 /// # Safety
-/// `WIDTH` bytes must be readable at each of the `T` places `from + j * row`, and `WIDTH * T` bytes writable at `to`;
-/// if `T` is not `P`, another 16 bytes after them.
+/// `WIDTH` bytes must be readable at each of the `T` places `from + j * row`, and `WIDTH * T` bytes
+/// writable at `to`; if `T` is not `P`, another 16 bytes after them.
 #[inline(always)]
 unsafe fn unshuffle_by_lanes<S: Simd, const T: usize, const P: usize>(
     simd: S,
@@ -377,10 +390,12 @@ unsafe fn unshuffle_by_lanes<S: Simd, const T: usize, const P: usize>(
     }
 }
 
-/// Unshuffles `WIDTH` elements of `P` bytes, below 16, in two lanes and stores them in whole vectors.
+/// Unshuffles `WIDTH` elements of `P` bytes, below 16, in two lanes and stores them in whole
+/// vectors.
 ///
 /// # Safety
-/// `WIDTH` bytes must be readable at each of the `P` places `from + j * row`, and `WIDTH * P` bytes writable at `to`.
+/// `WIDTH` bytes must be readable at each of the `P` places `from + j * row`, and `WIDTH * P` bytes
+/// writable at `to`.
 #[inline(always)]
 unsafe fn unshuffle_joining_lanes<S: Simd, const P: usize>(simd: S, from: *const u8, row: usize, to: *mut u8) {
     let mut x = [simd.zero(); LANE];
@@ -407,8 +422,8 @@ unsafe fn unshuffle_joining_lanes<S: Simd, const P: usize>(simd: S, from: *const
 /// Unshuffles 32 elements of 9 to 16 bytes, in two lanes of 16.
 ///
 /// # Safety
-/// 32 bytes must be readable at each of the `T` places `from + j * row`, and `32 * T` bytes writable at `to`; if `T` is
-/// not 16, another `WIDTH` bytes after them.
+/// 32 bytes must be readable at each of the `T` places `from + j * row`, and `32 * T` bytes
+/// writable at `to`; if `T` is not 16, another `WIDTH` bytes after them.
 #[inline(always)]
 unsafe fn unshuffle_in_halves<S: Simd, const T: usize>(simd: S, from: *const u8, row: usize, to: *mut u8) {
     // SAFETY: the caller's promise.
@@ -451,7 +466,8 @@ unsafe fn unshuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, fro
     }
     // The last store of the first lane reaches into the second lane's elements of the first half.
     let behind_lane = to.wrapping_add(8 * T);
-    // SAFETY: the caller promises room there; in the second half it has been written, else nothing is made of it.
+    // SAFETY: the caller promises room there; in the second half it has been written, else nothing
+    // is made of it.
     let behind = unsafe { simd.load_lanes([behind_lane; MAX_LANES]) };
     for (v, &vector) in x.iter().enumerate().take(8) {
         // SAFETY: the store starts at an element and so ends before what the caller promises.
@@ -470,7 +486,8 @@ unsafe fn unshuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, fro
 /// Unshuffles `WIDTH` elements of `P` bytes and stores them in whole vectors.
 ///
 /// # Safety
-/// `WIDTH` bytes must be readable at each of the `P` places `from + j * row`, and `WIDTH * P` bytes writable at `to`.
+/// `WIDTH` bytes must be readable at each of the `P` places `from + j * row`, and `WIDTH * P` bytes
+/// writable at `to`.
 #[inline(always)]
 unsafe fn unshuffle_whole_vectors<S: Simd, const P: usize>(simd: S, from: *const u8, row: usize, to: *mut u8) {
     let mut x = [simd.zero(); LANE];

@@ -1,7 +1,7 @@
 //! Which vector kernel shuffles which typesize, from 2 on.
 //!
-//! In line, so that what a kernel works on is not copied while it is still on its way to memory: for chunks of a few kilobytes
-//! that counts.
+//! In line, so that what a kernel works on is not copied while it is still on its way to memory:
+//! for chunks of a few kilobytes that counts.
 
 use super::{Rows, RowsMut, columns, packed};
 use crate::simd::Simd;

@@ -1,8 +1,9 @@
 //! The vector operations kernels are written in, so that one kernel serves every instruction set.
 //!
-//! An instruction set is a token type that exists only where the processor has the instructions; a kernel is generic
-//! over the token and runs inside [`Simd::run`], a function compiled for those instructions. Vectors are one or more
-//! lanes of 16 bytes, and every operation that rearranges bytes works within each lane.
+//! An instruction set is a token type that exists only where the processor has the instructions; a
+//! kernel is generic over the token and runs inside [`Simd::run`], a function compiled for those
+//! instructions. Vectors are one or more lanes of 16 bytes, and every operation that rearranges
+//! bytes works within each lane.
 #![cfg_attr(
     not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
     allow(dead_code, reason = "nothing there to run the vector kernels on")
@@ -26,8 +27,8 @@ pub(crate) use self::neon::Neon;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use self::{avx2::Avx2, avx512::Avx512, sse2::Sse2};
 
-/// Runs an expression with the token of an instruction set, or another if it is the scalar one or the processor lacks
-/// it.
+/// Runs an expression with the token of an instruction set, or another if it is the scalar one or
+/// the processor lacks it.
 macro_rules! dispatch {
     ($isa:expr, $simd:ident => $vectors:expr, $scalar:expr) => {
         match $isa {
@@ -57,8 +58,8 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
-/// Runs an expression with the token of [`Baseline`] if the condition holds and an instruction set other than the
-/// scalar one is asked for that the processor has; else another.
+/// Runs an expression with the token of [`Baseline`] if the condition holds and an instruction set
+/// other than the scalar one is asked for that the processor has; else another.
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 macro_rules! dispatch_baseline {
     ($isa:expr, $simd:ident if $condition:expr => $vectors:expr, $scalar:expr) => {{
@@ -125,16 +126,17 @@ pub(crate) trait Simd: Copy {
     const WIDTH: usize = LANE * Self::LANES;
     /// Whether all 16 vectors of a transpose fit the registers.
     const MANY_REGISTERS: bool;
-    /// Whether it pays off to fetch what will be written, on processors that do not [foresee it](crate::isa::foresees_stores).
+    /// Whether it pays off to fetch what will be written, on processors that do not [foresee
+    /// it](crate::isa::foresees_stores).
     const FETCHES: bool;
-    /// The smallest chunk from which on [`Simd::deal`] is one instruction and the best way from rows to elements; `LANE` if
-    /// there is none.
+    /// The smallest chunk from which on [`Simd::deal`] is one instruction and the best way from
+    /// rows to elements; `LANE` if there is none.
     const DEALS_FROM: usize;
-    /// Whether vectors have two lanes, and [`Simd::join_lanes`] is cheaper than any other way across them for elements below
-    /// [`SPREADS_FROM`](Self::SPREADS_FROM).
+    /// Whether vectors have two lanes, and [`Simd::join_lanes`] is cheaper than any other way
+    /// across them for elements below [`SPREADS_FROM`](Self::SPREADS_FROM).
     const JOINS_LANES: bool;
-    /// The smallest power of two of bytes from which the rows of an element are better spread over the lanes than the
-    /// elements, not below `LANES`; `2 * LANE` if there is none.
+    /// The smallest power of two of bytes from which the rows of an element are better spread over
+    /// the lanes than the elements, not below `LANES`; `2 * LANE` if there is none.
     const SPREADS_FROM: usize;
     /// Whether [`Simd::permute`] is an instruction, and not worth avoiding.
     const PERMUTES: bool;
@@ -148,7 +150,8 @@ pub(crate) trait Simd: Copy {
     /// A vector of one byte over and over.
     fn splat(self, byte: u8) -> Self::Vector;
 
-    /// Starts fetching the cache line of a place that will be written soon. The place may be anywhere.
+    /// Starts fetching the cache line of a place that will be written soon. The place may be
+    /// anywhere.
     #[inline(always)]
     fn fetch(self, _at: *const u8) {}
 
@@ -176,14 +179,16 @@ pub(crate) trait Simd: Copy {
     /// 16 bytes from `to` on must be writable.
     unsafe fn store_lane<const LANE_INDEX: usize>(self, to: *mut u8, vector: Self::Vector);
 
-    /// The lower halves of the lanes of `a` and `b`, alternating in granules of `GRANULE` bytes (1, 2, 4 or 8).
+    /// The lower halves of the lanes of `a` and `b`, alternating in granules of `GRANULE` bytes (1,
+    /// 2, 4 or 8).
     fn zip_low<const GRANULE: usize>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
-    /// The upper halves of the lanes of `a` and `b`, alternating in granules of `GRANULE` bytes (1, 2, 4 or 8).
+    /// The upper halves of the lanes of `a` and `b`, alternating in granules of `GRANULE` bytes (1,
+    /// 2, 4 or 8).
     fn zip_high<const GRANULE: usize>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
-    /// The vector, as something that the compiler knows nothing of: what is done to it before and after is not put together to
-    /// other instructions.
+    /// The vector, as something that the compiler knows nothing of: what is done to it before and
+    /// after is not put together to other instructions.
     #[inline(always)]
     fn opaque(self, vector: Self::Vector) -> Self::Vector {
         vector
@@ -192,8 +197,9 @@ pub(crate) trait Simd: Copy {
     /// In each lane, byte `i` of the result is byte `table[i]` of the lane; `table[i]` is below 16.
     fn permute(self, vector: Self::Vector, table: &[u8; LANE]) -> Self::Vector;
 
-    /// Deals chunks of `CHUNK` bytes out to the lanes in turn: chunk `c` of lane `l` of the result is chunk
-    /// `c * LANES + l` of the vector. Only for chunks from `DEALS_FROM` on, and for chunks of 8 bytes where `JOINS_LANES`.
+    /// Deals chunks of `CHUNK` bytes out to the lanes in turn: chunk `c` of lane `l` of the result
+    /// is chunk `c * LANES + l` of the vector. Only for chunks from `DEALS_FROM` on, and for chunks
+    /// of 8 bytes where `JOINS_LANES`.
     fn deal<const CHUNK: usize>(self, vector: Self::Vector) -> Self::Vector {
         vector
     }
@@ -203,9 +209,10 @@ pub(crate) trait Simd: Copy {
         (a, b)
     }
 
-    /// Puts the `WIDTH / P` elements together whose bytes lie across the lanes, `P / LANES` bytes of each element in
-    /// each lane, and cuts them to their first `T` bytes. They come one after the other; what comes after them is
-    /// arbitrary. Only for elements from `SPREADS_FROM` on, and where `JOINS_LANES` only for `T` equal to `P`.
+    /// Puts the `WIDTH / P` elements together whose bytes lie across the lanes, `P / LANES` bytes
+    /// of each element in each lane, and cuts them to their first `T` bytes. They come one after
+    /// the other; what comes after them is arbitrary. Only for elements from `SPREADS_FROM` on, and
+    /// where `JOINS_LANES` only for `T` equal to `P`.
     fn assemble<const T: usize, const P: usize>(self, vector: Self::Vector) -> Self::Vector {
         vector
     }
@@ -219,8 +226,8 @@ pub(crate) trait Simd: Copy {
     /// Whether no bit is set.
     fn is_zero(self, vector: Self::Vector) -> bool;
 
-    /// Exchanges the bits of `a` that are `DISTANCE` above those of `mask` with the bits of `b` under `mask`.
-    /// `mask` is the same in every byte and no bit of it moves into another byte.
+    /// Exchanges the bits of `a` that are `DISTANCE` above those of `mask` with the bits of `b`
+    /// under `mask`. `mask` is the same in every byte and no bit of it moves into another byte.
     fn exchange_bits<const DISTANCE: u32>(
         self,
         a: Self::Vector,

@@ -1,18 +1,21 @@
 //! Transposes as networks of interleaves, 16 elements a lane.
 //!
-//! Number the bytes of some vectors in order, in binary: the number of the vector, then that of the byte in its lane. Interleaving
-//! vectors whose numbers differ in one bit moves that bit down into the number of the byte, above those bits that count within
-//! a granule, and the top bit of that number takes its place. A few such exchanges turn "element, byte" into "byte, element" and
-//! back, but for the order of the bits in the vectors' numbers, which costs nothing to undo.
+//! Number the bytes of some vectors in order, in binary: the number of the vector, then that of the
+//! byte in its lane. Interleaving vectors whose numbers differ in one bit moves that bit down into
+//! the number of the byte, above those bits that count within a granule, and the top bit of that
+//! number takes its place. A few such exchanges turn "element, byte" into "byte, element" and back,
+//! but for the order of the bits in the vectors' numbers, which costs nothing to undo.
 //!
-//! Granules are as wide as they can be: processors interleave pieces of four and eight bytes faster than single bytes.
+//! Granules are as wide as they can be: processors interleave pieces of four and eight bytes faster
+//! than single bytes.
 //!
-//! A network works on the first `count` vectors of sixteen, `count` being a constant once it is inlined.
+//! A network works on the first `count` vectors of sixteen, `count` being a constant once it is
+//! inlined.
 
 use super::{LANE, Simd};
 
-/// Interleaves each vector with the one whose number has `BIT` set besides; that one gets the upper half. Nothing is done if
-/// none of the `count` numbers has the bit.
+/// Interleaves each vector with the one whose number has `BIT` set besides; that one gets the upper
+/// half. Nothing is done if none of the `count` numbers has the bit.
 #[inline(always)]
 fn exchange<S: Simd, const GRANULE: usize, const BIT: usize>(
     simd: S,
@@ -31,7 +34,8 @@ fn exchange<S: Simd, const GRANULE: usize, const BIT: usize>(
     y
 }
 
-/// Puts the vectors into the order of their numbers read backwards. Written out, so that it is nothing but names for registers.
+/// Puts the vectors into the order of their numbers read backwards. Written out, so that it is
+/// nothing but names for registers.
 #[inline(always)]
 fn in_reverse_of_bits<S: Simd>(x: [S::Vector; LANE], count: usize) -> [S::Vector; LANE] {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
@@ -43,8 +47,8 @@ fn in_reverse_of_bits<S: Simd>(x: [S::Vector; LANE], count: usize) -> [S::Vector
     }
 }
 
-/// Vectors of equal bytes of 16 elements a lane become vectors that together hold the elements of `count` bytes.
-/// Sixteen vectors of one element of 16 bytes a lane become vectors of equal bytes.
+/// Vectors of equal bytes of 16 elements a lane become vectors that together hold the elements of
+/// `count` bytes. Sixteen vectors of one element of 16 bytes a lane become vectors of equal bytes.
 #[inline(always)]
 pub(crate) fn transpose<S: Simd>(simd: S, x: [S::Vector; LANE], count: usize) -> [S::Vector; LANE] {
     let x = exchange::<S, 1, 1>(simd, x, count);
@@ -54,7 +58,8 @@ pub(crate) fn transpose<S: Simd>(simd: S, x: [S::Vector; LANE], count: usize) ->
     in_reverse_of_bits::<S>(x, count)
 }
 
-/// One half of [`transpose`] of sixteen vectors: the first eight vectors of the result, or the last eight if `HIGH`.
+/// One half of [`transpose`] of sixteen vectors: the first eight vectors of the result, or the last
+/// eight if `HIGH`.
 ///
 /// In halves because all sixteen do not fit the registers of most processors.
 #[inline(always)]
@@ -67,7 +72,8 @@ pub(crate) fn transpose_half<S: Simd, const HIGH: bool>(simd: S, x: [S::Vector; 
     gather_rows(simd, half, 8)
 }
 
-/// Vectors of 16 / `count` elements a lane, whose equal bytes are already together, to vectors of equal bytes.
+/// Vectors of 16 / `count` elements a lane, whose equal bytes are already together, to vectors of
+/// equal bytes.
 #[inline(always)]
 pub(crate) fn gather_rows<S: Simd>(simd: S, x: [S::Vector; LANE], count: usize) -> [S::Vector; LANE] {
     let x = match count {
@@ -85,8 +91,8 @@ pub(crate) fn gather_rows<S: Simd>(simd: S, x: [S::Vector; LANE], count: usize) 
     in_reverse_of_bits::<S>(x, count)
 }
 
-/// Keeps the compiler from putting what was done to the vectors and what will be together: it makes several times as many
-/// instructions of it where bytes can only be moved by interleaving.
+/// Keeps the compiler from putting what was done to the vectors and what will be together: it makes
+/// several times as many instructions of it where bytes can only be moved by interleaving.
 #[inline(always)]
 fn opaque<S: Simd>(simd: S, mut x: [S::Vector; LANE], count: usize) -> [S::Vector; LANE] {
     for vector in x.iter_mut().take(count) {
@@ -95,10 +101,12 @@ fn opaque<S: Simd>(simd: S, mut x: [S::Vector; LANE], count: usize) -> [S::Vecto
     x
 }
 
-/// Vectors that together hold 16 elements of `count` bytes a lane to vectors of equal bytes; `count` is below 16.
+/// Vectors that together hold 16 elements of `count` bytes a lane to vectors of equal bytes;
+/// `count` is below 16.
 #[inline(always)]
 pub(crate) fn split_elements<S: Simd>(simd: S, x: [S::Vector; LANE], count: usize) -> [S::Vector; LANE] {
-    // The lowest bit goes down first, and then the bits that tell the elements of a vector apart, which have come to its place.
+    // The lowest bit goes down first, and then the bits that tell the elements of a vector apart,
+    // which have come to its place.
     let x = match count {
         2 => {
             let x = exchange::<S, 1, 1>(simd, x, 2);

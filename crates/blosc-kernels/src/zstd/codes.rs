@@ -25,7 +25,8 @@ pub(super) enum Field {
     Match,
 }
 
-/// The last of the small values that have codes of their own, and the extra bits of the codes behind.
+/// The last of the small values that have codes of their own, and the extra bits of the codes
+/// behind.
 const LITERALS_EXTRA: [u8; 20] = [1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 const MATCH_EXTRA: [u8; 21] = [1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 const PLAIN_LITERALS: usize = 16;
@@ -36,7 +37,8 @@ const MAX_SYMBOLS: usize = 53;
 const LITERALS: [(u32, u8); MAX_SYMBOLS] = values(0, PLAIN_LITERALS, &LITERALS_EXTRA);
 const MATCHES: [(u32, u8); MAX_SYMBOLS] = values(MIN_MATCH, PLAIN_MATCHES, &MATCH_EXTRA);
 
-/// The first value of each code and its extra bits: `plain` values from `first` on, each with a code, and ranges behind.
+/// The first value of each code and its extra bits: `plain` values from `first` on, each with a
+/// code, and ranges behind.
 const fn values(first: u32, plain: usize, extra: &[u8]) -> [(u32, u8); MAX_SYMBOLS] {
     let mut values = [(0, 0); MAX_SYMBOLS];
     let (mut symbol, mut value) = (0, first);

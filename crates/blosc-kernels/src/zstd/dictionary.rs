@@ -12,8 +12,9 @@ const MAGIC: u32 = 0xEC30_A437;
 /// Magic number and number of the dictionary.
 const HEADER_LEN: usize = 8;
 
-/// A dictionary made ready for decompression: bytes that matches may refer to, as if they stood before the output. One in the
-/// format of Zstandard also has the codes that the first block of a frame may use.
+/// A dictionary made ready for decompression: bytes that matches may refer to, as if they stood
+/// before the output. One in the format of Zstandard also has the codes that the first block of a
+/// frame may use.
 #[derive(Clone)]
 pub struct Dictionary {
     /// All its bytes: matches can refer to those of the codes, too.
@@ -32,7 +33,8 @@ pub(super) struct Entropy {
 }
 
 impl Dictionary {
-    /// One in the format of Zstandard, if `bytes` start with its magic number, or else one that is content alone.
+    /// One in the format of Zstandard, if `bytes` start with its magic number, or else one that is
+    /// content alone.
     ///
     /// # Errors
     /// When it is in that format and damaged.

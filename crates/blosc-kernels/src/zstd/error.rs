@@ -26,7 +26,8 @@ pub enum ZstdError {
     },
     /// The header of a frame has a bit that is not in use, or a window of 4 GiB or more.
     BadHeader,
-    /// The frame was made with another dictionary than the one that is there, or with one where there is none.
+    /// The frame was made with another dictionary than the one that is there, or with one where
+    /// there is none.
     OtherDictionary {
         /// Number of the dictionary that the frame was made with.
         id: u32,

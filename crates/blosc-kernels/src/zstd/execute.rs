@@ -9,7 +9,8 @@ use crate::lz::matching::load;
 use crate::lz::vectors::{Job, Vectors};
 use core::hint::select_unpredictable;
 
-/// What a sequence can take of the stream: three numbers with all their extra bits, and three states.
+/// What a sequence can take of the stream: three numbers with all their extra bits, and three
+/// states.
 const MAX_SEQUENCE_BITS: usize = 31 + 16 + 16 + 9 + 9 + 8;
 /// The bits of the three states.
 const MAX_STATES_BITS: u32 = 9 + 9 + 8;
@@ -18,7 +19,8 @@ const WORD_BITS: u32 = 56;
 /// The longest match that is copied without regard to what makes many bytes fast.
 const LONG: usize = 128;
 
-/// How many sequences are decoded before they are done: there are registers for either, but not for both at once.
+/// How many sequences are decoded before they are done: there are registers for either, but not for
+/// both at once.
 const BATCH: usize = 64;
 
 /// A row of sequences, and what they need.
@@ -123,7 +125,8 @@ impl<'a> SequenceBits<'a> {
             let offset_cell = codes.offsets.at(offset_state);
             let match_cell = codes.matches.at(match_state);
 
-            // SAFETY: `end` was asserted to be inside and has only become less since, but is not below `start`.
+            // SAFETY: `end` was asserted to be inside and has only become less since, but is not
+            // below `start`.
             let (mut word, mut at) = unsafe { word_before(src, end) };
             let offset_bits = u32::from(offset_cell.extra);
             let match_bits = offset_bits + u32::from(match_cell.extra);
@@ -146,8 +149,8 @@ impl<'a> SequenceBits<'a> {
             end -= taken as usize;
             states_bits = taken - extra;
 
-            // Small values stand for one of the last offsets, another one if there are no literals. Which of them it is cannot be
-            // foretold.
+            // Small values stand for one of the last offsets, another one if there are no literals.
+            // Which of them it is cannot be foretold.
             let index = offset_value + u32::from(literals_len == 0);
             let old = select_unpredictable(index == 3, third, first.wrapping_sub(1));
             let old = select_unpredictable(index == 2, second, old);
@@ -212,12 +215,14 @@ impl Output<'_> {
             written = match_end;
             if len <= 16 && offset >= 8 {
                 let from = match_start - offset;
-                // SAFETY: the offset is from 8 to `match_start`, and OVER bytes are behind the match.
+                // SAFETY: the offset is from 8 to `match_start`, and OVER bytes are behind the
+                // match.
                 unsafe { copy::chunk_within::<8>(dst, from, match_start) };
                 // SAFETY: as above.
                 unsafe { copy::chunk_within::<8>(dst, from + 8, match_start + 8) };
             } else if likely(len <= LONG) {
-                // SAFETY: the offset is from 1 to `match_start`, and OVER bytes are behind the match.
+                // SAFETY: the offset is from 1 to `match_start`, and OVER bytes are behind the
+                // match.
                 unsafe { copy::match_over(vectors, dst, match_start, offset, len) };
             } else {
                 // SAFETY: as above.
@@ -251,7 +256,8 @@ unsafe fn word_before(src: &[u8], end: usize) -> (u64, u32) {
     (word, (end % 8) as u32 + WORD_BITS)
 }
 
-/// The word before `taken` bits before `end`, and how many of its bits are before `end` if it went on so far.
+/// The word before `taken` bits before `end`, and how many of its bits are before `end` if it went
+/// on so far.
 #[cold]
 #[inline(never)]
 fn checked_word(src: &[u8], start: usize, end: usize, taken: u32) -> Result<(u64, u32), ZstdError> {

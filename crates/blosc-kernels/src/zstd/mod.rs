@@ -1,9 +1,10 @@
 //! The decoder of Zstandard streams (RFC 8878), for input and output that are in memory as a whole.
 //!
-//! A stream is one frame, or several. A frame has blocks (`frame`); a compressed one has literals, which may be Huffman coded
-//! (`literals`), and sequences (`sequences`): how many literals come next, and which match follows. The three numbers of a
-//! sequence have FSE codes (`codes`) that share one bit stream (`execute`). Codes may be used again by later blocks, and a
-//! dictionary may have codes for the first one (`dictionary`).
+//! A stream is one frame, or several. A frame has blocks (`frame`); a compressed one has literals,
+//! which may be Huffman coded (`literals`), and sequences (`sequences`): how many literals come
+//! next, and which match follows. The three numbers of a sequence have FSE codes (`codes`) that
+//! share one bit stream (`execute`). Codes may be used again by later blocks, and a dictionary may
+//! have codes for the first one (`dictionary`).
 
 mod checksum;
 mod codes;
@@ -36,7 +37,8 @@ const FIRST_OFFSETS: [u32; 3] = [1, 4, 8];
 
 /// The tables and the scratch memory of a decoder, which are used again.
 ///
-/// The scratch memory holds the literals of a block: up to 128 KiB, allocated when a block needs it.
+/// The scratch memory holds the literals of a block: up to 128 KiB, allocated when a block needs
+/// it.
 #[derive(Clone)]
 pub struct Decoder {
     huffman: Table,
@@ -51,14 +53,16 @@ impl Decoder {
         Self { huffman: Table::new(), codes: Codes::new(), scratch: Vec::new() }
     }
 
-    /// Decodes the frames of `src` to the start of `dst`, and returns how many bytes they made. Frames that a decoder has to skip
-    /// are skipped; the checksum of a frame is verified if it has one.
+    /// Decodes the frames of `src` to the start of `dst`, and returns how many bytes they made.
+    /// Frames that a decoder has to skip are skipped; the checksum of a frame is verified if it has
+    /// one.
     ///
-    /// The result is less than `dst.len()` when the frames make fewer bytes; callers that need an exact length compare. Bytes of
-    /// `dst` behind it may have been overwritten.
+    /// The result is less than `dst.len()` when the frames make fewer bytes; callers that need an
+    /// exact length compare. Bytes of `dst` behind it may have been overwritten.
     ///
     /// # Errors
-    /// When the stream is cut off or damaged, needs more room than `dst` has, or was made with another dictionary.
+    /// When the stream is cut off or damaged, needs more room than `dst` has, or was made with
+    /// another dictionary.
     pub fn decompress(&mut self, src: &[u8], dict: Option<&Dictionary>, dst: &mut [u8]) -> Result<usize, ZstdError> {
         dispatch(Stream { decoder: self, src, dict, dst })
     }

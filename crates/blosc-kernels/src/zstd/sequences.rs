@@ -3,7 +3,8 @@
 use super::ZstdError;
 use super::codes::{Code, Codes, Field};
 
-/// How many sequences a block has, and where their number ends. They start at `at` of a block that ends with `src`.
+/// How many sequences a block has, and where their number ends. They start at `at` of a block that
+/// ends with `src`.
 pub(super) fn count(src: &[u8], at: usize) -> Result<(usize, usize), ZstdError> {
     let ended = ZstdError::InputEnded { input: src.len() };
     let (count, len) = match *src.get(at..).ok_or(ended)? {
@@ -50,7 +51,8 @@ impl Places {
         Self { literals: place, offsets: place, matches: place }
     }
 
-    /// Makes the codes whose descriptions are at `at` of a block that ends with `src`, and returns where their bits start.
+    /// Makes the codes whose descriptions are at `at` of a block that ends with `src`, and returns
+    /// where their bits start.
     pub(super) fn read(&mut self, codes: &mut Codes, src: &[u8], at: usize) -> Result<usize, ZstdError> {
         let &modes = src.get(at).ok_or(ZstdError::InputEnded { input: src.len() })?;
         if modes & 3 != 0 {

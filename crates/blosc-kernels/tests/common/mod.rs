@@ -1,4 +1,5 @@
-//! What the tests of kernels share: noise, the definitions of the filters, and memory that ends where a slice ends.
+//! What the tests of kernels share: noise, the definitions of the filters, and memory that ends
+//! where a slice ends.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -45,8 +46,8 @@ pub fn bitshuffled(typesize: usize, src: &[u8]) -> Vec<u8> {
     dst
 }
 
-/// Bytes that start at some offset from a boundary of 64, and end where their memory ends: a byte further is one that
-/// valgrind and AddressSanitizer see.
+/// Bytes that start at some offset from a boundary of 64, and end where their memory ends: a byte
+/// further is one that valgrind and AddressSanitizer see.
 pub struct Exact {
     memory: *mut u8,
     layout: Layout,

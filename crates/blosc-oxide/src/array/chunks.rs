@@ -17,8 +17,8 @@ pub struct ArrayChunk {
 }
 
 impl ArrayReader {
-    /// The items of all chunks, one chunk after the other: the way to go through an array that decodes each block once
-    /// and needs no more memory than one chunk.
+    /// The items of all chunks, one chunk after the other: the way to go through an array that
+    /// decodes each block once and needs no more memory than one chunk.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};

@@ -17,10 +17,12 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Mutex;
 
-/// An edit of an array, from [`NdArray::edit`] or [`NdArray::create`]: all of it is published by one
-/// [`commit`](Self::commit), shape and items together, or nothing of it. Dropping it takes everything back.
+/// An edit of an array, from [`NdArray::edit`] or [`NdArray::create`]: all of it is published by
+/// one [`commit`](Self::commit), shape and items together, or nothing of it. Dropping it takes
+/// everything back.
 ///
-/// What has been changed is read back by this edit only. A call that fails leaves the array as it was before the call.
+/// What has been changed is read back by this edit only. A call that fails leaves the array as it
+/// was before the call.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, NdArray, Options};
@@ -78,8 +80,8 @@ impl ArrayEdit {
         Ok(edit)
     }
 
-    /// Publishes all changes, those of the shape and those of the items, and returns the array with them. If that fails,
-    /// they are taken back.
+    /// Publishes all changes, those of the shape and those of the items, and returns the array with
+    /// them. If that fails, they are taken back.
     ///
     /// # Errors
     /// As [`FrameEdit::commit`](crate::FrameEdit::commit).
@@ -96,7 +98,8 @@ impl ArrayEdit {
         self.snapshot(frame)
     }
 
-    /// Publishes all changes so far, and reclaims unused space, as [`FrameEdit::compact`](crate::FrameEdit::compact) does.
+    /// Publishes all changes so far, and reclaims unused space, as
+    /// [`FrameEdit::compact`](crate::FrameEdit::compact) does.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).

@@ -36,8 +36,8 @@ impl ArrayReader {
 }
 
 impl NdArray {
-    /// Makes an array somewhere that holds `items`, in C order. The type of the items is that of `T`, whatever the
-    /// options say.
+    /// Makes an array somewhere that holds `items`, in C order. The type of the items is that of
+    /// `T`, whatever the options say.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection, Location};
@@ -49,8 +49,8 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`create_with_data`](Self::create_with_data); `InvalidArgument` if the typesize of `options` is not the size
-    /// of `T`, or if `items` are not as many as the shape has.
+    /// As [`create_with_data`](Self::create_with_data); `InvalidArgument` if the typesize of
+    /// `options` is not the size of `T`, or if `items` are not as many as the shape has.
     pub fn from_items<T: Item>(place: impl Into<Location>, options: &ArrayOptions, items: &[T]) -> Result<Self> {
         let typesize = options.compression().typesize();
         if typesize != T::SIZE {

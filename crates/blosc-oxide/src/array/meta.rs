@@ -33,7 +33,8 @@ pub(super) fn is_own(name: &str) -> bool {
     [NAME, OLD_NAME, ORDER_NAME].contains(&name)
 }
 
-/// The order that the metalayers of an array name. A content that is not known is not ours, and says nothing.
+/// The order that the metalayers of an array name. A content that is not known is not ours, and
+/// says nothing.
 pub(super) fn read_order(metalayers: &Metalayers) -> ItemOrder {
     if metalayers.get(ORDER_NAME) == Some(FORTRAN) { ItemOrder::Fortran } else { ItemOrder::C }
 }

@@ -10,11 +10,12 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// One committed state of an array of up to 16 dimensions, in chunks and blocks: a slice decodes only the blocks that it
-/// touches. Clones are cheap and share it; all that can be read of it is in [`ArrayReader`].
+/// One committed state of an array of up to 16 dimensions, in chunks and blocks: a slice decodes
+/// only the blocks that it touches. Clones are cheap and share it; all that can be read of it is in
+/// [`ArrayReader`].
 ///
-/// It stays what it is, whatever is committed later. Changes are made by an [edit](Self::edit), and are committed all
-/// together: shape and items of an array on disk are always those of one commit.
+/// It stays what it is, whatever is committed later. Changes are made by an [edit](Self::edit), and
+/// are committed all together: shape and items of an array on disk are always those of one commit.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, AxisSelection};
@@ -54,13 +55,14 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new); `InvalidArgument` if `data` has another length than the shape asks for.
+    /// As [`new`](Self::new); `InvalidArgument` if `data` has another length than the shape asks
+    /// for.
     pub fn from_data(options: &ArrayOptions, data: &[u8]) -> Result<Self> {
         Self::create_with_data(Location::Memory, options, data)
     }
 
-    /// Begins an array somewhere, usually at a path, where there must be nothing yet. Nothing is there before the first
-    /// commit.
+    /// Begins an array somewhere, usually at a path, where there must be nothing yet. Nothing is
+    /// there before the first commit.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, storage::MemoryStorage};
@@ -77,7 +79,8 @@ impl NdArray {
         ArrayEdit::build(location.into(), options, &[], |array| array.fill(fill))
     }
 
-    /// Makes an array somewhere, usually at a path, that holds `data`, all of its items in C order, and commits it.
+    /// Makes an array somewhere, usually at a path, that holds `data`, all of its items in C order,
+    /// and commits it.
     ///
     /// # Errors
     /// As [`from_data`](Self::from_data) and [`create`](Self::create).
@@ -104,8 +107,8 @@ impl NdArray {
     /// The array that a frame holds.
     ///
     /// # Errors
-    /// `InvalidArgument` if it has no metalayer of an array, `Corrupt` if that describes an array that cannot be, or does
-    /// not go with its chunks.
+    /// `InvalidArgument` if it has no metalayer of an array, `Corrupt` if that describes an array
+    /// that cannot be, or does not go with its chunks.
     pub fn from_frame(frame: Frame) -> Result<Self> {
         let array = ArrayReader::of(frame.super_chunk().snapshot()?)?;
         Ok(Self::new_snapshot(array, frame))

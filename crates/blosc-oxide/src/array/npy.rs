@@ -1,4 +1,5 @@
-//! .npy files made from arrays, and arrays from .npy files, without ever having all of it in memory.
+//! .npy files made from arrays, and arrays from .npy files, without ever having all of it in
+//! memory.
 
 use super::edit::ArrayEdit;
 use super::geometry::coordinates::advance;
@@ -22,11 +23,11 @@ const READ_NBYTES: u64 = 256 << 20;
 const HEADER_READ: usize = 4096;
 
 impl NdArray {
-    /// Makes an array from an .npy file. Shape, typesize, type and order of `options` do not count: they are those of
-    /// the file.
+    /// Makes an array from an .npy file. Shape, typesize, type and order of `options` do not count:
+    /// they are those of the file.
     ///
-    /// The file is read chunk by chunk, several at the same time: no more of it is in memory than a few chunks for each
-    /// thread.
+    /// The file is read chunk by chunk, several at the same time: no more of it is in memory than a
+    /// few chunks for each thread.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, ItemOrder, NdArray, NpyHeader, Options, AxisSelection, Location, storage::MemoryStorage};
@@ -41,8 +42,8 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`NpyHeader::read_npy_header`] and [`create`](Self::create); `Truncated` if the file is shorter than its shape
-    /// says.
+    /// As [`NpyHeader::read_npy_header`] and [`create`](Self::create); `Truncated` if the file is
+    /// shorter than its shape says.
     pub fn from_npy(place: impl Into<Location>, file: &impl ReadAt, options: &ArrayOptions) -> Result<Self> {
         let (header, start) = read_header(file)?;
         Self::from_file(place.into(), file, start, &header, options)
@@ -90,9 +91,9 @@ impl NdArray {
         .commit()
     }
 
-    /// The same from a stream, which may be a pipe. What comes out of it is kept until there are whole chunks, to 256
-    /// MiB: where a row of chunks has more, chunks are compressed more than once, which [`from_npy`](Self::from_npy) does not
-    /// do.
+    /// The same from a stream, which may be a pipe. What comes out of it is kept until there are
+    /// whole chunks, to 256 MiB: where a row of chunks has more, chunks are compressed more than
+    /// once, which [`from_npy`](Self::from_npy) does not do.
     ///
     /// # Errors
     /// As [`from_npy`](Self::from_npy).
@@ -129,8 +130,8 @@ impl ArrayReader {
     /// [`write_to`](Self::write_to).
     ///
     /// # Errors
-    /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have; as reading, and
-    /// whatever `out` reports.
+    /// `Unsupported` or `Corrupt` if the type of the items is not one that an .npy file can have;
+    /// as reading, and whatever `out` reports.
     pub fn to_npy(&self, mut out: impl Write) -> Result<NpyHeader> {
         let header = NpyHeader::new(self.dtype(), self.shape(), self.order())?;
         if header.itemsize() != self.geometry().typesize() {

@@ -19,19 +19,21 @@ pub enum Fill {
     Value(Vec<u8>),
 }
 
-/// Blocks have at most this many bytes when no shape is given for them: they stay in the second cache.
+/// Blocks have at most this many bytes when no shape is given for them: they stay in the second
+/// cache.
 const BLOCK_NBYTES: usize = 256 << 10;
 /// Chunks have about this many bytes at most when no shape is given for them.
 const CHUNK_NBYTES: usize = 8 << 20;
 
 /// Options for making an array.
 ///
-/// Shapes of chunks and blocks that are not given come from the shape of the array: its longest axis, the first of several,
-/// is halved until a chunk has at most 8 MiB, and that of the chunk until a block has at most 256 KiB. Then each length of a
-/// chunk that is less than that of the array is raised to a multiple of its block, so that there is no padding between
-/// blocks. Sizes are about those that python-blosc2 chooses on most machines; unlike there, they do not depend on the
-/// machine, and chunks are as long one way as the other, so that slices are about as fast along every axis. An array
-/// that is read row by row is better off with chunks of whole rows.
+/// Shapes of chunks and blocks that are not given come from the shape of the array: its longest
+/// axis, the first of several, is halved until a chunk has at most 8 MiB, and that of the chunk
+/// until a block has at most 256 KiB. Then each length of a chunk that is less than that of the
+/// array is raised to a multiple of its block, so that there is no padding between blocks. Sizes
+/// are about those that python-blosc2 chooses on most machines; unlike there, they do not depend on
+/// the machine, and chunks are as long one way as the other, so that slices are about as fast along
+/// every axis. An array that is read row by row is better off with chunks of whole rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayOptions {
     pub(super) shape: Vec<u64>,
@@ -91,8 +93,9 @@ impl ArrayOptions {
         self
     }
 
-    /// Sets the type of the items, as NumPy writes it; it is kept as it is. `|S` and the typesize if not given. An array cannot be
-    /// made with a type of NumPy that has another size than the typesize.
+    /// Sets the type of the items, as NumPy writes it; it is kept as it is. `|S` and the typesize
+    /// if not given. An array cannot be made with a type of NumPy that has another size than the
+    /// typesize.
     #[must_use]
     pub fn with_dtype(mut self, dtype: impl Into<String>) -> Self {
         self.dtype = dtype.into();
@@ -107,7 +110,8 @@ impl ArrayOptions {
         self
     }
 
-    /// Sets what chunks are compressed with. The typesize stays what it is, and blocks have the shape that is set here.
+    /// Sets what chunks are compressed with. The typesize stays what it is, and blocks have the
+    /// shape that is set here.
     #[must_use]
     pub fn with_compression(mut self, options: Options) -> Self {
         let typesize = self.options.typesize;
@@ -205,8 +209,8 @@ impl ArrayOptions {
         self.frame.clone().with_chunks(chunks)
     }
 
-    /// Whether items have the size that their type says: NumPy cannot make an array of others. Types that are not NumPy's
-    /// say nothing.
+    /// Whether items have the size that their type says: NumPy cannot make an array of others.
+    /// Types that are not NumPy's say nothing.
     fn check_dtype(&self) -> Result<()> {
         let typesize = self.options.typesize;
         match DType::parse(&self.dtype).map(|dtype| dtype.itemsize()) {
@@ -250,7 +254,8 @@ fn halved(shape: &[u64], max: u64) -> Vec<u64> {
     shape
 }
 
-/// Lengths of chunks as multiples of those of blocks, except where a chunk reaches from one end of the array to the other.
+/// Lengths of chunks as multiples of those of blocks, except where a chunk reaches from one end of
+/// the array to the other.
 fn raised(chunks: &[u64], blocks: &[u64], shape: &[u64]) -> Vec<u64> {
     let lengths = chunks.iter().zip(blocks).zip(shape);
     lengths.map(|((&chunk, &block), &length)| chunk.next_multiple_of(block.max(1)).min(length.max(1))).collect()
@@ -283,7 +288,8 @@ mod tests {
 
     #[test]
     fn sizes_are_about_those_of_python_blosc2() {
-        // What it chooses with caches of 1.25 MiB and 48 MiB: chunks of 8 to 12 MB, blocks of 200 to 320 KB.
+        // What it chooses with caches of 1.25 MiB and 48 MiB: chunks of 8 to 12 MB, blocks of 200
+        // to 320 KB.
         for (typesize, shape) in [
             (4, &[512, 512, 512][..]),
             (8, &[10_000, 10_000]),

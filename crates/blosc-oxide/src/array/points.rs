@@ -20,8 +20,9 @@ struct Point {
 }
 
 impl ArrayReader {
-    /// The items at scattered points, one after the other. `points` has an index for each axis of the first point, then
-    /// those of the second, and so on, in any order. Each block that is touched is decoded once, in parallel.
+    /// The items at scattered points, one after the other. `points` has an index for each axis of
+    /// the first point, then those of the second, and so on, in any order. Each block that is
+    /// touched is decoded once, in parallel.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};
@@ -31,8 +32,8 @@ impl ArrayReader {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` if `points` does not have an index for each axis of each point, or one is outside; as reading
-    /// the chunks.
+    /// `InvalidArgument` if `points` does not have an index for each axis of each point, or one is
+    /// outside; as reading the chunks.
     pub fn gather(&self, points: &[u64]) -> Result<Vec<u8>> {
         let points = self.located(points)?;
         self.gather_points(&points)
@@ -48,7 +49,8 @@ impl ArrayReader {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` if `mask` has another length than the array has items; as reading the chunks.
+    /// `InvalidArgument` if `mask` has another length than the array has items; as reading the
+    /// chunks.
     pub fn masked(&self, mask: &[bool]) -> Result<Vec<u8>> {
         let points = self.under_mask(mask)?;
         self.gather_points(&points)
@@ -172,11 +174,12 @@ impl ArrayReader {
 }
 
 impl ArrayEdit {
-    /// Writes an item to each of some scattered points, given as for [`gather`](super::ArrayReader::gather). Of two for the same point,
-    /// the last one counts.
+    /// Writes an item to each of some scattered points, given as for
+    /// [`gather`](super::ArrayReader::gather). Of two for the same point, the last one counts.
     ///
     /// # Errors
-    /// As [`gather`](super::ArrayReader::gather) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each point.
+    /// As [`gather`](super::ArrayReader::gather) and [`write`](Self::write); `InvalidArgument` if
+    /// `data` has not an item for each point.
     pub fn scatter(&mut self, points: &[u64], data: &[u8]) -> Result<()> {
         self.edit(|array| {
             let points = array.located(points)?;
@@ -187,8 +190,8 @@ impl ArrayEdit {
     /// Writes `data` over the items at which `mask` is true, in C order.
     ///
     /// # Errors
-    /// As [`masked`](super::ArrayReader::masked) and [`write`](Self::write); `InvalidArgument` if `data` has not an item for each that
-    /// is true.
+    /// As [`masked`](super::ArrayReader::masked) and [`write`](Self::write); `InvalidArgument` if
+    /// `data` has not an item for each that is true.
     pub fn write_masked(&mut self, mask: &[bool], data: &[u8]) -> Result<()> {
         self.edit(|array| {
             let points = array.under_mask(mask)?;

@@ -12,7 +12,8 @@ use crate::schunk::{Source, SuperChunk};
 use std::fmt;
 use std::sync::Arc;
 
-/// An array to be read: what an [`NdArray`](crate::NdArray) and an [`ArrayEdit`](crate::ArrayEdit) have in common.
+/// An array to be read: what an [`NdArray`](crate::NdArray) and an [`ArrayEdit`](crate::ArrayEdit)
+/// have in common.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, ArrayReader, NdArray, Options};
@@ -57,8 +58,8 @@ impl ArrayReader {
         limits.check_list::<Source>("the list of chunks", geometry.nchunks())
     }
 
-    /// Decodes all chunks and metalayers and compares all checksums, as [`SuperChunk::verify`] does; the filters that only
-    /// arrays have are known here.
+    /// Decodes all chunks and metalayers and compares all checksums, as [`SuperChunk::verify`]
+    /// does; the filters that only arrays have are known here.
     ///
     /// # Errors
     /// `Io` if the array cannot be read; damage is not an error but found.
@@ -90,8 +91,9 @@ impl ArrayReader {
         &self.dtype
     }
 
-    /// The order that its items had before they became an array, and have again when it is written as an .npy file. Chunks
-    /// and slices are in C order all the same; nothing that changes shape or items changes it.
+    /// The order that its items had before they became an array, and have again when it is written
+    /// as an .npy file. Chunks and slices are in C order all the same; nothing that changes shape
+    /// or items changes it.
     #[must_use]
     pub fn order(&self) -> ItemOrder {
         meta::read_order(self.sc.metalayers())

@@ -27,7 +27,8 @@ impl Batch {
         Self { for_threads, chunks: 0, bytes: 0 }
     }
 
-    /// Whether another chunk of `bytes` belongs to it; it is counted if so. The first one always does.
+    /// Whether another chunk of `bytes` belongs to it; it is counted if so. The first one always
+    /// does.
     pub(super) fn takes(&mut self, bytes: usize) -> bool {
         let is_enough = self.chunks >= self.for_threads && self.bytes >= MIN_BYTES;
         let together = self.bytes.saturating_add(bytes);
@@ -47,8 +48,8 @@ pub(super) fn chunks_at_once(threads: &Threads, chunk_size: usize) -> usize {
     batch.chunks
 }
 
-/// Does `work` for each of `jobs`, which cover `bytes` in all, on as many of `workers` as that is worth. The error is
-/// that of the first job that failed.
+/// Does `work` for each of `jobs`, which cover `bytes` in all, on as many of `workers` as that is
+/// worth. The error is that of the first job that failed.
 pub(super) fn run<W: Send, T: Send>(
     threads: &Threads,
     workers: &[Mutex<W>],

@@ -1,7 +1,7 @@
 //! JSON texts as other writers of metadata write them: short, and in ASCII.
 //!
-//! Numbers stay as they were written: a `serde_json::Value` would round them, and its feature `arbitrary_precision` would change
-//! the values of every other crate in the build.
+//! Numbers stay as they were written: a `serde_json::Value` would round them, and its feature
+//! `arbitrary_precision` would change the values of every other crate in the build.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -19,7 +19,8 @@ const MAX_DEPTH: usize = 127;
 
 /// The same value without white space, in ASCII.
 pub(super) fn compact(text: &str) -> Result<String> {
-    // Numbers and strings are checked below, one by one; this checks what is around them, without recursion.
+    // Numbers and strings are checked below, one by one; this checks what is around them, without
+    // recursion.
     serde_json::from_str::<&RawValue>(text).map_err(|cause| error!(Corrupt, "JSON: {cause}"))?;
     let mut short = String::with_capacity(text.len());
     let (mut rest, mut depth) = (text, 0_usize);

@@ -1,4 +1,5 @@
-//! Bloscpack files (`.blp`): data of any length in Blosc1 chunks, with checksums, offsets and metadata.
+//! Bloscpack files (`.blp`): data of any length in Blosc1 chunks, with checksums, offsets and
+//! metadata.
 //!
 //! ```
 //! use blosc_oxide::bloscpack::{self, AppendOptions, Bloscpack, BloscpackOptions, Checksum};
@@ -18,9 +19,10 @@
 //! ```
 //!
 //! * [`Bloscpack`] reads a file, [`unpack`] a stream.
-//! * [`pack`] writes a stream, [`pack_to_file`] and [`pack_to_storage`] write where header and offsets can be filled in,
-//!   and [`BloscpackWriter`] takes data piece by piece for both.
-//! * [`append`], [`replace_metadata`] and [`rewrite`] change files; [`recover`] is for those that a crash has left.
+//! * [`pack`] writes a stream, [`pack_to_file`] and [`pack_to_storage`] write where header and
+//!   offsets can be filled in, and [`BloscpackWriter`] takes data piece by piece for both.
+//! * [`append`], [`replace_metadata`] and [`rewrite`] change files; [`recover`] is for those that a
+//!   crash has left.
 //! * [`NpyHeader`], [`pack_npy`] and [`Bloscpack::copy_to_npy`] are for NumPy.
 
 mod batch;

@@ -19,12 +19,12 @@ impl BloscpackOptions {
     }
 }
 
-/// Makes a Bloscpack file in `storage` from the .npy file that comes out of `npy`. Type, shape and order are kept as
-/// metadata; the typesize is that of the items.
+/// Makes a Bloscpack file in `storage` from the .npy file that comes out of `npy`. Type, shape and
+/// order are kept as metadata; the typesize is that of the items.
 ///
 /// # Errors
-/// As [`NpyHeader::read_npy_header`] and [`pack_to_storage`](super::pack_to_storage); `Truncated` if the data is shorter
-/// than the shape says.
+/// As [`NpyHeader::read_npy_header`] and [`pack_to_storage`](super::pack_to_storage); `Truncated`
+/// if the data is shorter than the shape says.
 pub fn pack_npy(mut npy: impl Read, storage: &mut dyn Storage, options: &BloscpackOptions) -> Result<Summary> {
     let array = NpyHeader::read_npy_header(&mut npy)?;
     let writer = BloscpackWriter::to_storage(storage, &options.clone().array(&array))?;
@@ -52,8 +52,8 @@ fn push_array(mut writer: BloscpackWriter<'_>, data: impl Read, array: &NpyHeade
 /// Makes an .npy file from the Bloscpack file that comes out of `input`.
 ///
 /// # Errors
-/// As [`unpack`](super::unpack); `InvalidArgument` if the file holds no array, `Corrupt` if it has another size than its
-/// shape says.
+/// As [`unpack`](super::unpack); `InvalidArgument` if the file holds no array, `Corrupt` if it has
+/// another size than its shape says.
 pub fn unpack_npy(input: impl Read, out: impl Write, options: &ReadOptions) -> Result<Unpacked> {
     let mut expected = 0;
     let unpacked = unpack_after(input, out, options, |header, metadata, mut out| {
@@ -78,8 +78,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// Writes the array that the file holds as an .npy file.
     ///
     /// # Errors
-    /// As [`copy_to`](Self::copy_to); `InvalidArgument` if the file holds no array, `Corrupt` if it has another size than
-    /// its shape says.
+    /// As [`copy_to`](Self::copy_to); `InvalidArgument` if the file holds no array, `Corrupt` if it
+    /// has another size than its shape says.
     pub fn copy_to_npy(&self, mut out: impl Write) -> Result<NpyHeader> {
         let array = stored_array(self.metadata())?;
         check_nbytes(self.nbytes()?, array.nbytes())?;

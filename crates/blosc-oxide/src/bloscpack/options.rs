@@ -47,7 +47,8 @@ pub struct BloscpackOptions {
 }
 
 impl BloscpackOptions {
-    /// The defaults, with chunks that are compressed as `chunk` says. They are always Blosc1 chunks.
+    /// The defaults, with chunks that are compressed as `chunk` says. They are always Blosc1
+    /// chunks.
     #[must_use]
     pub fn new(chunk: Options) -> Self {
         Self {
@@ -91,15 +92,16 @@ impl BloscpackOptions {
         self
     }
 
-    /// Sets for how many more chunks the table of offsets has room. Where the length of the data is not known
-    /// beforehand, it can become more.
+    /// Sets for how many more chunks the table of offsets has room. Where the length of the data is
+    /// not known beforehand, it can become more.
     #[must_use]
     pub fn with_room(mut self, chunks: u64) -> Self {
         self.room = Some(chunks);
         self
     }
 
-    /// Sets the metadata: a JSON text. It is stored without white space and with all but ASCII escaped.
+    /// Sets the metadata: a JSON text. It is stored without white space and with all but ASCII
+    /// escaped.
     #[must_use]
     pub fn with_metadata(mut self, json: impl Into<String>) -> Self {
         self.metadata = Some(json.into());
@@ -113,8 +115,8 @@ impl BloscpackOptions {
         self
     }
 
-    /// Announces how many bytes of data there will be. The header of a stream says so then instead of leaving it open,
-    /// and a table of offsets gets its right size at once.
+    /// Announces how many bytes of data there will be. The header of a stream says so then instead
+    /// of leaving it open, and a table of offsets gets its right size at once.
     #[must_use]
     pub fn with_nbytes(mut self, bytes: impl Into<Option<u64>>) -> Self {
         self.nbytes = bytes.into();
@@ -157,7 +159,8 @@ impl BloscpackOptions {
         self.offsets
     }
 
-    /// For how many more chunks the table of offsets is to have room; `None` is ten times the chunks.
+    /// For how many more chunks the table of offsets is to have room; `None` is ten times the
+    /// chunks.
     #[must_use]
     pub fn room(&self) -> Option<u64> {
         self.room

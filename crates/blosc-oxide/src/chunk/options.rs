@@ -18,7 +18,8 @@ pub enum Format {
     Blosc2,
 }
 
-/// Whether blocks are stored as one stream for each byte of an item, which helps fast codecs after a shuffle.
+/// Whether blocks are stored as one stream for each byte of an item, which helps fast codecs after
+/// a shuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SplitMode {
     /// Wherever the format allows it.
@@ -27,7 +28,8 @@ pub enum SplitMode {
     Never,
     /// Where it pays off.
     Auto,
-    /// As the reference does by default: in Blosc2 the same as `Auto`, in Blosc1 for every codec but zstd.
+    /// As the reference does by default: in Blosc2 the same as `Auto`, in Blosc1 for every codec
+    /// but zstd.
     #[default]
     ForwardCompat,
 }
@@ -41,7 +43,8 @@ enum Era {
     Release,
 }
 
-/// Options for writing chunks; built by value and checked once, by [`Compressor::new`](super::Compressor::new).
+/// Options for writing chunks; built by value and checked once, by
+/// [`Compressor::new`](super::Compressor::new).
 ///
 /// | option | range | default |
 /// |---|---|---|
@@ -145,8 +148,8 @@ impl Options {
         self
     }
 
-    /// Sets the size of blocks in bytes; `None` lets codec, level and typesize decide. It is rounded down to whole
-    /// items, and up to one.
+    /// Sets the size of blocks in bytes; `None` lets codec, level and typesize decide. It is
+    /// rounded down to whole items, and up to one.
     #[must_use]
     pub fn with_blocksize(mut self, bytes: impl Into<Option<usize>>) -> Self {
         self.blocksize = bytes.into();
@@ -167,17 +170,18 @@ impl Options {
         self
     }
 
-    /// Makes Blosc1 chunks those that the first alphas of C-Blosc2 wrote: version 3, with the old rule of
-    /// bitshuffle. They exist in packed super-chunks only, so [`Format`] does not offer them.
+    /// Makes Blosc1 chunks those that the first alphas of C-Blosc2 wrote: version 3, with the old
+    /// rule of bitshuffle. They exist in packed super-chunks only, so [`Format`] does not offer
+    /// them.
     #[must_use]
     pub(crate) fn alpha(mut self, alpha: bool) -> Self {
         self.era = if alpha { Era::Alpha } else { Era::Release };
         self
     }
 
-    /// Makes Blosc2 chunks those that the betas of C-Blosc2 wrote: version 4, without special values and without short
-    /// forms of repeated bytes, which those did not read. They exist in early frames only. The rule of bitshuffle is that
-    /// of the release they are for.
+    /// Makes Blosc2 chunks those that the betas of C-Blosc2 wrote: version 4, without special
+    /// values and without short forms of repeated bytes, which those did not read. They exist in
+    /// early frames only. The rule of bitshuffle is that of the release they are for.
     #[must_use]
     pub(crate) fn beta(mut self, bitshuffle: BitshuffleRule) -> Self {
         self.era = Era::Beta(bitshuffle);
@@ -234,7 +238,8 @@ impl Options {
         self.split
     }
 
-    /// The size of blocks in bytes that was asked for; `None` lets codec, level and typesize decide.
+    /// The size of blocks in bytes that was asked for; `None` lets codec, level and typesize
+    /// decide.
     #[must_use]
     pub fn blocksize(&self) -> Option<usize> {
         self.blocksize

@@ -83,7 +83,8 @@ impl Codec {
         }
     }
 
-    /// The code of this codec's stream format in the top three bits of a chunk's flags; LZ4 and LZ4HC share one.
+    /// The code of this codec's stream format in the top three bits of a chunk's flags; LZ4 and
+    /// LZ4HC share one.
     #[must_use]
     pub fn format_code(self) -> u8 {
         match self {

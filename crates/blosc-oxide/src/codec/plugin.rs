@@ -19,13 +19,15 @@ pub struct CodecContext {
 
 /// A codec of one's own, for the ids 160 to 255.
 pub trait CodecPlugin: Send + Sync {
-    /// Compresses `src` into `dst` and returns the length, or `None` when the result is longer than `dst`.
+    /// Compresses `src` into `dst` and returns the length, or `None` when the result is longer than
+    /// `dst`.
     ///
     /// # Errors
     /// Any error ends the compression of the chunk with it.
     fn compress(&self, src: &[u8], dst: &mut [u8], context: CodecContext) -> Result<Option<usize>>;
 
-    /// Decompresses `src` into `dst` and returns how many bytes it wrote: all of `dst`, or the chunk is corrupt.
+    /// Decompresses `src` into `dst` and returns how many bytes it wrote: all of `dst`, or the
+    /// chunk is corrupt.
     ///
     /// # Errors
     /// Any error ends the decompression of the chunk with it.

@@ -245,7 +245,8 @@ impl<'a> DecodeDict<'a> {
     }
 }
 
-/// Trains a dictionary for `codec`, where there is a way to: `None` if there is not, or the samples are no use.
+/// Trains a dictionary for `codec`, where there is a way to: `None` if there is not, or the samples
+/// are no use.
 pub(crate) fn train(codec: Codec, samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
     match codec {
         #[cfg(any(feature = "zstd", feature = "zstd-pure"))]

@@ -1,5 +1,5 @@
-//! "Run this job on n workers": serially, on the threads of this process or of the caller's rayon pool, or on threads that the
-//! caller provides.
+//! "Run this job on n workers": serially, on the threads of this process or of the caller's rayon
+//! pool, or on threads that the caller provides.
 
 mod ordered;
 mod parts;
@@ -54,8 +54,9 @@ pub trait Executor: Send + Sync {
     /// How many workers can run at the same time.
     fn threads(&self) -> usize;
 
-    /// Calls `job(0)` to `job(workers - 1)`, in any order and on any threads, and returns when all have returned. A panic of
-    /// one is passed on: if a job has not come to its end, whoever asked for it panics.
+    /// Calls `job(0)` to `job(workers - 1)`, in any order and on any threads, and returns when all
+    /// have returned. A panic of one is passed on: if a job has not come to its end, whoever asked
+    /// for it panics.
     fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync));
 }
 
@@ -73,7 +74,8 @@ enum Kind {
     Custom(Arc<dyn Executor>),
 }
 
-/// Two values are equal if they use the same threads in the same number; executors are the same if they are one object.
+/// Two values are equal if they use the same threads in the same number; executors are the same if
+/// they are one object.
 impl PartialEq for Threads {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
@@ -99,11 +101,11 @@ impl Threads {
     /// there are. Without the feature `threads` this is [`serial`](Self::serial).
     ///
     /// A call from a thread of a rayon pool is helped by the others of that pool. All others are
-    /// helped by threads of our own, one less than the process may use processors, which all callers
-    /// share; they are started when they are first needed, and again in a process that has been
-    /// forked. Helpers that come when nothing is left to do are not waited for. While other programs
-    /// keep the processors so busy that helpers make short calls slower, the calling thread does
-    /// these alone.
+    /// helped by threads of our own, one less than the process may use processors, which all
+    /// callers share; they are started when they are first needed, and again in a process that has
+    /// been forked. Helpers that come when nothing is left to do are not waited for. While other
+    /// programs keep the processors so busy that helpers make short calls slower, the calling
+    /// thread does these alone.
     #[must_use]
     pub fn at_most(count: usize) -> Self {
         #[cfg(feature = "threads")]
@@ -121,7 +123,8 @@ impl Threads {
         Self(Kind::Custom(executor))
     }
 
-    /// How many workers `jobs` independent jobs over `bytes` bytes are worth; 1 means do not bother.
+    /// How many workers `jobs` independent jobs over `bytes` bytes are worth; 1 means do not
+    /// bother.
     pub(crate) fn workers(&self, jobs: usize, bytes: usize) -> usize {
         if jobs < 2 || bytes < MIN_BYTES_TO_SHARE {
             return 1;
@@ -135,9 +138,10 @@ impl Threads {
         threads.clamp(1, jobs)
     }
 
-    /// Runs `job` for worker 0 and, as far as there are threads for them in time, for the workers up
-    /// to `workers`; returns when all that have started are done. So workers have to take what there
-    /// is to do from a common place until nothing is left, and to call [`tick`] whenever they do.
+    /// Runs `job` for worker 0 and, as far as there are threads for them in time, for the workers
+    /// up to `workers`; returns when all that have started are done. So workers have to take what
+    /// there is to do from a common place until nothing is left, and to call [`tick`] whenever they
+    /// do.
     pub(crate) fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
         match &self.0 {
             _ if workers == 1 => job(0),
@@ -149,13 +153,15 @@ impl Threads {
     }
 }
 
-/// How many of `nbytes` bytes a worker takes at a time: so few that all workers are done at about the same time and that it
-/// stays in a cache, but not so few that they wait for each other to take the next.
+/// How many of `nbytes` bytes a worker takes at a time: so few that all workers are done at about
+/// the same time and that it stays in a cache, but not so few that they wait for each other to take
+/// the next.
 pub(crate) fn part_len(nbytes: usize, workers: usize) -> usize {
     (nbytes / (workers * PARTS_OF_A_WORKER)).min(MAX_PART)
 }
 
-/// Runs all workers to their end. What one of them leaves undone would be missing from the result, and nobody would know.
+/// Runs all workers to their end. What one of them leaves undone would be missing from the result,
+/// and nobody would know.
 fn run_all(executor: &dyn Executor, workers: usize, job: &(dyn Fn(usize) + Sync)) {
     let finished = AtomicUsize::new(0);
     executor.run(workers, &|worker| {
@@ -186,13 +192,14 @@ impl fmt::Debug for Threads {
     }
 }
 
-/// Locks `mutex`, also after a panic elsewhere: what it guards here is scratch or a queue, whole at every step.
+/// Locks `mutex`, also after a panic elsewhere: what it guards here is scratch or a queue, whole at
+/// every step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps the failure of the lowest job, so that the error does not depend on timing: those below a job that fails are all
-/// tried.
+/// Keeps the failure of the lowest job, so that the error does not depend on timing: those below a
+/// job that fails are all tried.
 pub(crate) fn keep_first(kept: &mut Option<(usize, Error)>, found: (usize, Error)) {
     if kept.as_ref().is_none_or(|(index, _)| found.0 < *index) {
         *kept = Some(found);

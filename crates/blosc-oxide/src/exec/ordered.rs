@@ -1,16 +1,17 @@
-//! A row of jobs that several workers do at once, and whose results come out in the order of the jobs.
+//! A row of jobs that several workers do at once, and whose results come out in the order of the
+//! jobs.
 
 use super::{Threads, lock, tick};
 use crate::error::{Error, Result, error};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Does the jobs that `next` gives, up to `workers` of them at once, and hands the results to `put` in the order of
-/// the jobs. No more than two jobs a worker are under way. After an error nothing is begun, and the first one counts:
-/// what came before it has been put.
+/// Does the jobs that `next` gives, up to `workers` of them at once, and hands the results to `put`
+/// in the order of the jobs. No more than two jobs a worker are under way. After an error nothing
+/// is begun, and the first one counts: what came before it has been put.
 ///
-/// A worker that waits does so for a job that another is at, never for one that nobody has begun: it does not matter
-/// whether the workers run at the same time.
+/// A worker that waits does so for a job that another is at, never for one that nobody has begun:
+/// it does not matter whether the workers run at the same time.
 pub(crate) fn ordered<J, T: Send>(
     threads: &Threads,
     workers: usize,
@@ -256,7 +257,8 @@ mod tests {
         }
     }
 
-    /// Both the source and the work of a row share work themselves, in the pool whose threads are the workers of the row.
+    /// Both the source and the work of a row share work themselves, in the pool whose threads are
+    /// the workers of the row.
     #[cfg(feature = "threads")]
     #[test]
     fn sources_and_jobs_may_use_the_pool_that_they_run_on() {

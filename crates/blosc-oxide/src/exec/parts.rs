@@ -3,8 +3,8 @@
 use super::{Threads, lock, tick};
 use std::sync::Mutex;
 
-/// One thread does not use all of the memory's speed; but below this, much of it is in a cache that threads share, and a
-/// second one makes it slower.
+/// One thread does not use all of the memory's speed; but below this, much of it is in a cache that
+/// threads share, and a second one makes it slower.
 const MIN_BYTES_TO_SHARE: usize = 16 << 20;
 /// What one thread does at a time.
 const PART: usize = 256 << 10;
@@ -20,7 +20,8 @@ pub(crate) fn fill_parts(threads: &Threads, out: &mut [u8], fill: impl Fn(usize,
     threads.run(workers, &|worker| {
         loop {
             tick();
-            // From both ends: whoever fills the same memory again finds most of it in the cache that has it.
+            // From both ends: whoever fills the same memory again finds most of it in the cache
+            // that has it.
             let part = if worker.is_multiple_of(2) { lock(&parts).next() } else { lock(&parts).next_back() };
             let Some((index, part)) = part else { return };
             fill(index * PART, part);

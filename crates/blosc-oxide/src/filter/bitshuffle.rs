@@ -4,18 +4,21 @@ use blosc_kernels::{bitshuffle, copy};
 
 const ITEMS_PER_BYTE: usize = 8;
 
-/// Which blocks bitshuffle transposes. The two rules differ for blocks whose number of items is no multiple of eight.
+/// Which blocks bitshuffle transposes. The two rules differ for blocks whose number of items is no
+/// multiple of eight.
 ///
-/// Most chunks tell which rule their writer had. Those of version 4 do not: it may have been a beta of C-Blosc2 before
-/// 2.0.0.beta.5 (the old rule) or a later release (the current one). They are read by the current rule unless the caller
-/// chooses, with [`Decompressor::with_bitshuffle`](crate::Decompressor::with_bitshuffle) or
+/// Most chunks tell which rule their writer had. Those of version 4 do not: it may have been a beta
+/// of C-Blosc2 before 2.0.0.beta.5 (the old rule) or a later release (the current one). They are
+/// read by the current rule unless the caller chooses, with
+/// [`Decompressor::with_bitshuffle`](crate::Decompressor::with_bitshuffle) or
 /// [`FrameOptions::bitshuffle`](crate::FrameOptions::bitshuffle).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BitshuffleRule {
-    /// A block is transposed if its number of items is a multiple of eight, and copied otherwise: C-Blosc 1.x, and
-    /// C-Blosc2 up to 2.0.0-beta.4.
+    /// A block is transposed if its number of items is a multiple of eight, and copied otherwise:
+    /// C-Blosc 1.x, and C-Blosc2 up to 2.0.0-beta.4.
     Old,
-    /// As many items are transposed as make a multiple of eight, and the rest is copied: C-Blosc2 since 2.0.0.beta.5.
+    /// As many items are transposed as make a multiple of eight, and the rest is copied: C-Blosc2
+    /// since 2.0.0.beta.5.
     #[default]
     Current,
 }

@@ -1,4 +1,5 @@
-//! Differences of neighbouring bytes within byte planes, as id 35 has them and as the older id 34 does.
+//! Differences of neighbouring bytes within byte planes, as id 35 has them and as the older id 34
+//! does.
 
 use blosc_kernels::bytedelta;
 

@@ -1,7 +1,8 @@
 //! XOR delta against the start of the chunk.
 //!
-//! The first block refers to itself one unit earlier; every other block refers to the unfiltered first block. Bytes
-//! that are no whole unit are kept as they are, so that nothing is lost at ragged ends.
+//! The first block refers to itself one unit earlier; every other block refers to the unfiltered
+//! first block. Bytes that are no whole unit are kept as they are, so that nothing is lost at
+//! ragged ends.
 
 use blosc_kernels::delta;
 

@@ -36,16 +36,20 @@ pub enum Filter {
     ShuffleGroups(u8),
     /// Bit transpose.
     BitShuffle,
-    /// XOR with the first block, and of the first block with itself one item earlier. Must be the first filter.
+    /// XOR with the first block, and of the first block with itself one item earlier. Must be the
+    /// first filter.
     Delta,
-    /// Lossy: keeps this many bits of the mantissa of 4- or 8-byte floats; a negative number zeroes that many instead.
+    /// Lossy: keeps this many bits of the mantissa of 4- or 8-byte floats; a negative number zeroes
+    /// that many instead.
     TruncPrec(i8),
-    /// Difference of neighbouring bytes in each of the byte planes that a shuffle made. The number is how many planes
-    /// there are; 0 means the typesize.
+    /// Difference of neighbouring bytes in each of the byte planes that a shuffle made. The number
+    /// is how many planes there are; 0 means the typesize.
     ByteDelta(u8),
-    /// Lossy: keeps this many bits of 1-, 2-, 4- or 8-byte integers; a negative number zeroes that many low bits.
+    /// Lossy: keeps this many bits of 1-, 2-, 4- or 8-byte integers; a negative number zeroes that
+    /// many low bits.
     IntTrunc(i8),
-    /// Any other filter by its id and meta byte: a plug-in (160 to 255), or one that needs an array's geometry.
+    /// Any other filter by its id and meta byte: a plug-in (160 to 255), or one that needs an
+    /// array's geometry.
     Plugin {
         /// The filter's id.
         id: u8,
@@ -132,7 +136,8 @@ impl Filter {
 impl FromStr for Filter {
     type Err = Error;
 
-    /// Reads what [`Display`](fmt::Display) writes: a name or an id, and after a colon the parameter.
+    /// Reads what [`Display`](fmt::Display) writes: a name or an id, and after a colon the
+    /// parameter.
     ///
     /// ```
     /// use blosc_oxide::Filter;

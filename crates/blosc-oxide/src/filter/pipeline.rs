@@ -53,7 +53,8 @@ impl Pipeline {
         self.metas
     }
 
-    /// The id and the meta byte of each slot, byte by byte: a pipeline that has just been parsed is not all in one piece yet.
+    /// The id and the meta byte of each slot, byte by byte: a pipeline that has just been parsed is
+    /// not all in one piece yet.
     #[inline(always)]
     pub(super) fn slots(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
         self.ids.iter().copied().zip(self.metas.iter().copied())
@@ -70,8 +71,8 @@ impl Pipeline {
         self.ids.contains(&id)
     }
 
-    /// The same with the number of planes in every bytedelta that leaves it to the size of items. Without a super-chunk to
-    /// ask for that, C-Blosc2 refuses a chunk that does not say it.
+    /// The same with the number of planes in every bytedelta that leaves it to the size of items.
+    /// Without a super-chunk to ask for that, C-Blosc2 refuses a chunk that does not say it.
     pub(crate) fn with_planes(self, planes: u8) -> Self {
         let (ids, mut metas) = (self.ids(), self.metas());
         for (&id, meta) in ids.iter().zip(&mut metas) {

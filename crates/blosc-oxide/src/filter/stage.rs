@@ -1,4 +1,5 @@
-//! A pipeline resolved for one chunk: filters with nothing left to look up, and none that does nothing.
+//! A pipeline resolved for one chunk: filters with nothing left to look up, and none that does
+//! nothing.
 
 use super::delta::BlockPlace;
 use super::plugin::{FilterContext, FilterPlugin, FilterRegistry};
@@ -17,7 +18,8 @@ pub(crate) struct Element {
     pub(crate) bitshuffle: BitshuffleRule,
 }
 
-/// One filter. Small, and without anything borrowed: chunks of a few kilobytes feel what it costs to set a pipeline up.
+/// One filter. Small, and without anything borrowed: chunks of a few kilobytes feel what it costs
+/// to set a pipeline up.
 #[derive(Clone, Copy)]
 enum Stage {
     /// No filter, in a slot behind the last one.
@@ -130,7 +132,8 @@ impl<'p> Stages<'p> {
         }
     }
 
-    /// Applies all filters to `src`. The result is in `src` itself, `a` or `b`, all of the same length.
+    /// Applies all filters to `src`. The result is in `src` itself, `a` or `b`, all of the same
+    /// length.
     pub(crate) fn forward<'b>(
         &self,
         place: BlockPlace<'_>,
@@ -148,15 +151,16 @@ impl<'p> Stages<'p> {
         Ok(from)
     }
 
-    /// Whether the decoded streams belong into the output at once, instead of the scratch block, so that
-    /// [`backward`](Self::backward) ends in the output.
+    /// Whether the decoded streams belong into the output at once, instead of the scratch block, so
+    /// that [`backward`](Self::backward) ends in the output.
     pub(crate) fn starts_in_output(&self) -> bool {
         let moves = self.as_slice().iter().filter(|stage| !matches!(stage, Stage::Delta { .. })).count();
         moves.is_multiple_of(2)
     }
 
-    /// Undoes all filters. The filtered block is in `out` if [`starts_in_output`](Self::starts_in_output), else in
-    /// `scratch`, of the same length; the result is in `out`.
+    /// Undoes all filters. The filtered block is in `out` if
+    /// [`starts_in_output`](Self::starts_in_output), else in `scratch`, of the same length; the
+    /// result is in `out`.
     pub(crate) fn backward(&self, place: BlockPlace<'_>, out: &mut [u8], scratch: &mut [u8]) -> Result<()> {
         let (mut from, mut to) = if self.starts_in_output() { (out, scratch) } else { (scratch, out) };
         for stage in self.as_slice().iter().rev() {
@@ -216,8 +220,8 @@ fn encoding_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistry)
     Ok(if zeroed > 0 { Stage::Truncate { typesize, zeroed } } else { Stage::Nothing })
 }
 
-// In line, so that a stage is made where it belongs: as a result it would be copied in other pieces than it was written in,
-// which takes longer than everything else here.
+// In line, so that a stage is made where it belongs: as a result it would be copied in other pieces
+// than it was written in, which takes longer than everything else here.
 #[inline(always)]
 fn reversible_stage(id: u8, meta: u8, element: Element, registry: &FilterRegistry) -> Result<Stage> {
     let typesize = element.typesize;

@@ -37,7 +37,8 @@ fn zeroed_bits(filter: Filter, bits: i8, width: u32) -> Result<u32> {
     }
 }
 
-/// Copies `src` to `dst` with the `zeroed` low bits of each item cleared; a ragged tail is copied as it is.
+/// Copies `src` to `dst` with the `zeroed` low bits of each item cleared; a ragged tail is copied
+/// as it is.
 pub(super) fn forward(typesize: usize, zeroed: u32, src: &[u8], dst: &mut [u8]) {
     let mask = (u64::MAX << zeroed).to_le_bytes();
     let items = src.len() / typesize * typesize;

@@ -1,8 +1,8 @@
 //! What we add to frames so that damage is noticed; the reference ignores all of it.
 //!
-//! The fingerprint in the trailer is two XXH3 hashes of 64 bits: one of the fixed header, the index and the trailer,
-//! one of the metalayers, because the reference changes those without writing a new trailer. A variable-length
-//! metalayer holds one hash for each chunk.
+//! The fingerprint in the trailer is two XXH3 hashes of 64 bits: one of the fixed header, the index
+//! and the trailer, one of the metalayers, because the reference changes those without writing a
+//! new trailer. A variable-length metalayer holds one hash for each chunk.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -197,7 +197,8 @@ impl StoredHashes {
 pub(super) struct Hashes {
     /// As they are stored.
     bytes: Vec<u8>,
-    /// What comes before them in their metalayer if that is written as a whole, and they have not been changed since.
+    /// What comes before them in their metalayer if that is written as a whole, and they have not
+    /// been changed since.
     head: Option<Vec<u8>>,
     /// How often they have been changed.
     version: u64,

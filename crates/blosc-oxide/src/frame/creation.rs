@@ -1,4 +1,5 @@
-//! A frame that is being made: its file or directory is no frame before the first commit, and goes with a drop.
+//! A frame that is being made: its file or directory is no frame before the first commit, and goes
+//! with a drop.
 
 use super::contiguous::Contiguous;
 use super::lock::{Hold, LockFile};
@@ -12,7 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What remains to be done when a new frame has been filled. Dropping it unfinished takes away what has been made.
+/// What remains to be done when a new frame has been filled. Dropping it unfinished takes away what
+/// has been made.
 pub(super) struct Creation {
     at: Option<At>,
     layout: FrameLayout,
@@ -107,7 +109,8 @@ impl Drop for Creation {
     /// Removes what is half made, also after a panic.
     fn drop(&mut self) {
         let Some(At { path, .. }) = &self.at else { return };
-        // Why the frame is not made is what the caller is told, not that its remains cannot be removed.
+        // Why the frame is not made is what the caller is told, not that its remains cannot be
+        // removed.
         let _ = match self.layout {
             FrameLayout::Contiguous => fs::remove_file(path),
             FrameLayout::Sparse => fs::remove_dir_all(path),

@@ -1,4 +1,5 @@
-//! The headers and trailers of frames before the first release candidate, which the reference no longer reads.
+//! The headers and trailers of frames before the first release candidate, which the reference no
+//! longer reads.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -20,13 +21,15 @@ use crate::limits::MAX_FILTERS;
 use crate::schunk::{ChunkSize, Metalayers, State, VlMetalayers};
 use crate::storage::ReadAt;
 
-/// A format that frames had before the first release candidate of C-Blosc2. Later releases do not read them.
+/// A format that frames had before the first release candidate of C-Blosc2. Later releases do not
+/// read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EarlyFrame {
     /// That of v2.0.0-beta.1: a header of 64 bytes, and no trailer.
     Beta1,
-    /// That of v2.0.0-beta.2 to v2.0.0.beta.5: a header of 82 bytes, and a trailer with one piece of user metadata.
-    /// Bitshuffled chunks are written for v2.0.0.beta.5, whose rule of bitshuffle the others do not have.
+    /// That of v2.0.0-beta.2 to v2.0.0.beta.5: a header of 82 bytes, and a trailer with one piece
+    /// of user metadata. Bitshuffled chunks are written for v2.0.0.beta.5, whose rule of bitshuffle
+    /// the others do not have.
     Beta5,
 }
 
@@ -109,7 +112,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(Generation, Extent, State)>> 
     Ok(Some((generation, Extent { header_len, frame_len, section_len, is_sparse: false }, state)))
 }
 
-/// Refuses what is of the future: the first beta had version 0 in two bits, the later ones version 1 in four.
+/// Refuses what is of the future: the first beta had version 0 in two bits, the later ones version
+/// 1 in four.
 fn check_version(generation: Generation, flags: u8) -> Result<()> {
     let (version, known) = if generation == Generation::Beta1 { (flags & 0b11, 0) } else { (flags & 0b1111, 1) };
     if version != known {
@@ -162,8 +166,9 @@ fn read_filters(reader: &mut Reader<'_>) -> Result<Pipeline> {
     Ok(Pipeline::from_slots(ids, metas))
 }
 
-/// The rule of bitshuffle of a frame with this trailer, if it tells: v2.0.0-beta.2 wrote version 0 and had the old rule;
-/// version 1 is that of beta.3 and beta.4, which had it too, and of beta.5, which has the current one.
+/// The rule of bitshuffle of a frame with this trailer, if it tells: v2.0.0-beta.2 wrote version 0
+/// and had the old rule; version 1 is that of beta.3 and beta.4, which had it too, and of beta.5,
+/// which has the current one.
 pub(super) fn bitshuffle_rule(trailer: &[u8]) -> Option<BitshuffleRule> {
     (trailer.get(1) == Some(&0)).then_some(BitshuffleRule::Old)
 }

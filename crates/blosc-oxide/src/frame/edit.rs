@@ -7,12 +7,13 @@ use crate::schunk::SuperChunk;
 use crate::storage::Location;
 use std::ops::{Deref, DerefMut};
 
-/// An edit of a frame, from [`Frame::edit`] or [`Frame::create`]: all of it is published by one [`commit`](Self::commit), or
-/// nothing of it. Dropping it takes everything back.
+/// An edit of a frame, from [`Frame::edit`] or [`Frame::create`]: all of it is published by one
+/// [`commit`](Self::commit), or nothing of it. Dropping it takes everything back.
 ///
-/// It is a [`SuperChunk`] to change; what has been changed is read back by this edit only. A call that fails leaves it as it
-/// was before the call. When a write to the storage has failed, every further change is `Poisoned`. Nobody else edits the
-/// frame at the same time, while those who read it see what was committed last.
+/// It is a [`SuperChunk`] to change; what has been changed is read back by this edit only. A call
+/// that fails leaves it as it was before the call. When a write to the storage has failed, every
+/// further change is `Poisoned`. Nobody else edits the frame at the same time, while those who read
+/// it see what was committed last.
 ///
 /// ```
 /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
@@ -48,8 +49,9 @@ impl FrameEdit {
     /// Publishes all changes, and returns the frame with them. If that fails, they are taken back.
     ///
     /// # Errors
-    /// `Io` if they cannot be written, `Poisoned` if that has happened before, `Conflict` if somebody who knows of no locks has
-    /// changed the frame since the edit began. What was committed before is kept then.
+    /// `Io` if they cannot be written, `Poisoned` if that has happened before, `Conflict` if
+    /// somebody who knows of no locks has changed the frame since the edit began. What was
+    /// committed before is kept then.
     pub fn commit(mut self) -> Result<Frame> {
         self.checkpoint()
     }
@@ -62,10 +64,11 @@ impl FrameEdit {
         self.transaction.publish(&mut self.sc)
     }
 
-    /// Publishes all changes so far, and reclaims the space of everything that is unused. Frames that were opened or
-    /// committed before can no longer be read: they report `Conflict` until they are [refreshed](Frame::refresh). One that
-    /// another process has opened notices it by its checksums if it was opened with
-    /// [`check_on_read`](crate::OpenOptions::with_check_on_read), and else by damage that it takes the moved chunks for.
+    /// Publishes all changes so far, and reclaims the space of everything that is unused. Frames
+    /// that were opened or committed before can no longer be read: they report `Conflict` until
+    /// they are [refreshed](Frame::refresh). One that another process has opened notices it by its
+    /// checksums if it was opened with [`check_on_read`](crate::OpenOptions::with_check_on_read),
+    /// and else by damage that it takes the moved chunks for.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).

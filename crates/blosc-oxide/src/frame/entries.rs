@@ -1,7 +1,8 @@
-//! The entries of an index in memory: words, and runs of the same word that take no more room than one.
+//! The entries of an index in memory: words, and runs of the same word that take no more room than
+//! one.
 //!
-//! A small file can have an index of a hundred million special chunks. What such an index takes here is bounded by the words
-//! that are not part of a long run, and these can be held to a limit.
+//! A small file can have an index of a hundred million special chunks. What such an index takes
+//! here is bounded by the words that are not part of a long run, and these can be held to a limit.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -276,7 +277,8 @@ impl Entries {
         self.words = self.pieces.iter().map(Piece::words).sum();
     }
 
-    /// The same where only one piece of words is concerned, which does not get much longer; whether that is so.
+    /// The same where only one piece of words is concerned, which does not get much longer; whether
+    /// that is so.
     fn splice_in_piece(&mut self, range: &Range<usize>, new: &Self) -> bool {
         let (piece, at) = self.place(range.start);
         let Some(Piece::Words(words)) = self.pieces.get_mut(piece) else { return false };

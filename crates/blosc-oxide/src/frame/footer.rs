@@ -1,9 +1,9 @@
 //! A copy of the header behind the frame, for the moment in which the header is overwritten.
 //!
-//! A commit writes it before it touches the header: the bytes that are there, and the bytes that are going to be. A
-//! header that is a mixture of the two is torn, and the copy is whole; one that is neither has been changed by somebody
-//! else since, and the copy is of no use. It lies beyond the length that the header tells, so that no other reader sees
-//! it.
+//! A commit writes it before it touches the header: the bytes that are there, and the bytes that
+//! are going to be. A header that is a mixture of the two is torn, and the copy is whole; one that
+//! is neither has been changed by somebody else since, and the copy is of no use. It lies beyond
+//! the length that the header tells, so that no other reader sees it.
 //!
 //! It also tells the next handle where nothing lives, once the commit is done.
 //!
@@ -69,7 +69,8 @@ impl Footer {
     }
 }
 
-/// The footer at the very end of `source`, of the frame that starts at `base`, if there is a whole one.
+/// The footer at the very end of `source`, of the frame that starts at `base`, if there is a whole
+/// one.
 pub(super) fn read(source: &dyn ReadAt, base: u64, limits: Limits) -> Option<Footer> {
     let mut tail = [0; TAIL_LEN];
     let tail_at = source.len().ok()?.checked_sub(TAIL_LEN as u64)?;

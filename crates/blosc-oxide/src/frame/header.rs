@@ -105,8 +105,8 @@ pub(super) fn read_flags(reader: &mut Reader<'_>) -> Result<[u8; 4]> {
     Ok([reader.byte()?, reader.byte()?, reader.byte()?, reader.byte()?])
 }
 
-/// The numbers of threads, which are of no use to others, and whether there are metalayers of some kind, which is seen
-/// where they are.
+/// The numbers of threads, which are of no use to others, and whether there are metalayers of some
+/// kind, which is seen where they are.
 pub(super) fn skip_threads(reader: &mut Reader<'_>) -> Result<()> {
     reader.int16()?;
     reader.int16()?;
@@ -151,8 +151,8 @@ impl Filtering {
     }
 }
 
-/// The length of the section of a frame without chunks. The reference, which has written its index over the chunks, leaves
-/// the length that it had when it deletes the last one.
+/// The length of the section of a frame without chunks. The reference, which has written its index
+/// over the chunks, leaves the length that it had when it deletes the last one.
 fn section_without_chunks(header_len: usize, frame_len: u64, stored: u64) -> u64 {
     if stored > frame_len.saturating_sub(header_len as u64) { 0 } else { stored }
 }
@@ -256,7 +256,8 @@ pub(super) fn long(name: &str, value: i64) -> Result<u64> {
     }
 }
 
-/// The header of a frame of these lengths. `has_vlmetalayers` counts those that the frame adds itself.
+/// The header of a frame of these lengths. `has_vlmetalayers` counts those that the frame adds
+/// itself.
 pub(crate) fn write(
     state: &State,
     frame_len: u64,

@@ -24,11 +24,12 @@ pub(crate) const ENTRY_LEN: usize = 8;
 pub(super) const MAX_CHUNKS: usize = i32::MAX as usize / ENTRY_LEN;
 /// What the reference uses; small blocks make single entries cheap.
 const BLOCKSIZE: usize = 16 << 10;
-/// Up to this many entries are put side by side to be packed. More of them may be a few long runs, which take far less.
+/// Up to this many entries are put side by side to be packed. More of them may be a few long runs,
+/// which take far less.
 const MAX_WHOLE: usize = 1 << 20;
 
-/// Single entries are looked up by decoding their blocks alone until that has been done for each of so many blocks: all looks
-/// together take a part of the time of decoding everything.
+/// Single entries are looked up by decoding their blocks alone until that has been done for each of
+/// so many blocks: all looks together take a part of the time of decoding everything.
 const BLOCKS_OF_A_LOOK: usize = 4;
 
 const SPECIAL: u64 = 1 << 63;
@@ -336,7 +337,8 @@ impl Index {
         self.known(index, word)
     }
 
-    /// An entry of an index that has not been decoded, and need not be for it. Few of millions are wanted where a slice is read.
+    /// An entry of an index that has not been decoded, and need not be for it. Few of millions are
+    /// wanted where a slice is read.
     fn look(&self, index: usize) -> Result<Option<u64>> {
         let may_look = index < self.len && self.coding.entry_len() == ENTRY_LEN && self.entries.get().is_none();
         let take = |left: usize| left.checked_sub(1);
@@ -468,8 +470,8 @@ fn digest_of(head: &[u8], sum: u64) -> u64 {
     hasher.digest()
 }
 
-/// What the fingerprint covers of an index that `bytes` start with and whose entries are stored as they are; `None` if they
-/// are not.
+/// What the fingerprint covers of an index that `bytes` start with and whose entries are stored as
+/// they are; `None` if they are not.
 pub(super) fn stored_digest(bytes: &[u8]) -> Option<u64> {
     let header = Header::parse(bytes).ok()?;
     let is_stored = header.is_memcpyed() && header.header_len() == BLOSC2_LEN;
@@ -486,7 +488,8 @@ pub(crate) fn max_packed_len(len: usize) -> usize {
     len.saturating_mul(ENTRY_LEN).saturating_add(BLOSC2_LEN)
 }
 
-/// What decodes blocks of an index: a block is there before and after its filter, and perhaps the first one too.
+/// What decodes blocks of an index: a block is there before and after its filter, and perhaps the
+/// first one too.
 fn decompressor(limits: Limits) -> Decompressor {
     Decompressor::new().with_threads(Threads::serial()).with_limits(limits.share(3))
 }

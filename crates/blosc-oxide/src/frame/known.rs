@@ -27,9 +27,10 @@ pub(super) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Whether the frame that starts at `base` still has this header, this index and this trailer. All of them, because
-    /// lengths can be what they were after several commits. What the fingerprint in the trailer covers is not read but
-    /// for the header: if the end of the trailer is the same, so is all else.
+    /// Whether the frame that starts at `base` still has this header, this index and this trailer.
+    /// All of them, because lengths can be what they were after several commits. What the
+    /// fingerprint in the trailer covers is not read but for the header: if the end of the trailer
+    /// is the same, so is all else.
     pub(super) fn is_at(&self, source: &dyn ReadAt, base: u64) -> Result<bool> {
         // Other programs put layers behind the hashes, too.
         let (before, after) = self.trailer.parts();

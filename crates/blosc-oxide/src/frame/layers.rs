@@ -23,8 +23,8 @@ pub(crate) enum Place {
     Trailer,
 }
 
-/// Reads the list that starts at `at`; offsets count from the start of `bytes`, from which the part at `gap` has been left
-/// out. Of a content that it was a part of, the rest is returned.
+/// Reads the list that starts at `at`; offsets count from the start of `bytes`, from which the part
+/// at `gap` has been left out. Of a content that it was a part of, the rest is returned.
 pub(super) fn read<'a>(
     what: &'static str,
     bytes: &'a [u8],
@@ -40,7 +40,8 @@ pub(super) fn read<'a>(
         bail!(Corrupt, "{what}: {count} metalayers announced, there can be {MAX_VLMETALAYERS}");
     }
     let mut layers: Vec<(&str, &[u8])> = Vec::new();
-    // Contents follow one another; if they could share bytes, a small file could hold any amount of them.
+    // Contents follow one another; if they could share bytes, a small file could hold any amount of
+    // them.
     let mut free = at;
     for _ in 0..count {
         let name = reader.short_str()?;
@@ -60,7 +61,8 @@ pub(super) fn read<'a>(
     Ok(layers)
 }
 
-/// Where the content of the layer with this name starts, in a list that starts at `at`, as far as `bytes` tell.
+/// Where the content of the layer with this name starts, in a list that starts at `at`, as far as
+/// `bytes` tell.
 pub(super) fn find(bytes: &[u8], at: usize, wanted: &str) -> Option<usize> {
     let mut reader = Reader::new("layers", bytes, at);
     reader.expect(ARRAY_3).ok()?;
@@ -93,8 +95,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Appends the list; offsets count from the start of what has been written. Only the last content may have an end that is
-/// missing.
+/// Appends the list; offsets count from the start of what has been written. Only the last content
+/// may have an end that is missing.
 pub(crate) fn write<'a>(
     layers: impl Iterator<Item = (&'a str, Content<'a>)>,
     place: Place,
@@ -103,7 +105,8 @@ pub(crate) fn write<'a>(
     let layers: Vec<_> = layers.collect();
     let count: u16 = checked(layers.len())?;
     let map_len = layers.iter().fold(3_usize, |len, (name, _)| len.saturating_add(name.len()).saturating_add(6));
-    // The header counts from the array's marker on, the trailer from after it: 7 and 6 when there is nothing.
+    // The header counts from the array's marker on, the trailer from after it: 7 and 6 when there
+    // is nothing.
     let counted = map_len.saturating_add(if place == Place::Header { 4 } else { 3 });
     let map_at = writer.0.len().saturating_add(4);
     writer.byte(ARRAY_3);

@@ -1,5 +1,5 @@
-//! Locks between processes, as the reference takes them: a file beside the frame, locked shared or exclusively, with a
-//! counter that every exclusive lock moves on.
+//! Locks between processes, as the reference takes them: a file beside the frame, locked shared or
+//! exclusively, with a counter that every exclusive lock moves on.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -63,7 +63,8 @@ impl LockFile {
     /// Waits for the lock; whether others had it exclusively since [`catch_up`](Self::catch_up).
     pub(super) fn acquire(&mut self, hold: Hold) -> Result<bool> {
         if !self.is_held(hold) {
-            // Changing the kind of a lock lets others in between, too, and can deadlock on some systems.
+            // Changing the kind of a lock lets others in between, too, and can deadlock on some
+            // systems.
             self.release();
             self.wait(hold)?;
             self.held = Some(hold);

@@ -52,12 +52,14 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// One committed state of a frame, to read: a [`SuperChunk`] on a storage. Clones are cheap and share it.
+/// One committed state of a frame, to read: a [`SuperChunk`] on a storage. Clones are cheap and
+/// share it.
 ///
-/// It stays what it is, whatever is committed later, until the frame is [compacted](FrameEdit::compact); then reading it is a
-/// `Conflict`. [`refresh`](Self::refresh) goes on to the newest state. Changes are made by an [edit](Self::edit), which starts
-/// from the newest state, and all of which is committed together or not at all: whenever a program is killed, the frame is
-/// what the last commit made it.
+/// It stays what it is, whatever is committed later, until the frame is
+/// [compacted](FrameEdit::compact); then reading it is a `Conflict`. [`refresh`](Self::refresh)
+/// goes on to the newest state. Changes are made by an [edit](Self::edit), which starts from the
+/// newest state, and all of which is committed together or not at all: whenever a program is
+/// killed, the frame is what the last commit made it.
 ///
 /// ```
 /// use blosc_oxide::{Codec, Frame, Options};
@@ -84,8 +86,9 @@ impl Frame {
         Self { sc, origin }
     }
 
-    /// Begins a new frame, where there must be nothing yet: on a path it is a file or a directory, as the options say, in a
-    /// storage it is contiguous, in a directory sparse. Nothing is there before the first commit.
+    /// Begins a new frame, where there must be nothing yet: on a path it is a file or a directory,
+    /// as the options say, in a storage it is contiguous, in a directory sparse. Nothing is there
+    /// before the first commit.
     ///
     /// ```
     /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
@@ -97,8 +100,8 @@ impl Frame {
     /// ```
     ///
     /// # Errors
-    /// `Io` if it cannot be made; `InvalidArgument` if there is something already, or if the options ask for locking and it
-    /// has no path; as [`Compressor::new`](crate::Compressor::new).
+    /// `Io` if it cannot be made; `InvalidArgument` if there is something already, or if the
+    /// options ask for locking and it has no path; as [`Compressor::new`](crate::Compressor::new).
     pub fn create(location: impl Into<Location>, options: impl Into<FrameOptions>) -> Result<FrameEdit> {
         FrameEdit::create(location.into(), options.into())
     }
@@ -106,7 +109,8 @@ impl Frame {
     /// Opens a frame.
     ///
     /// # Errors
-    /// `Io` if it cannot be read, `Corrupt` or `Truncated` if it is damaged, `Unsupported` if it is of the future.
+    /// `Io` if it cannot be read, `Corrupt` or `Truncated` if it is damaged, `Unsupported` if it is
+    /// of the future.
     pub fn open(location: impl Into<Location>) -> Result<Self> {
         Self::open_with(location, &OpenOptions::new())
     }
@@ -114,8 +118,8 @@ impl Frame {
     /// Opens a frame in another way.
     ///
     /// # Errors
-    /// As [`open`](Self::open); `Locked` if another process does not give way, `InvalidArgument` if the options ask for locking
-    /// and the frame has no path.
+    /// As [`open`](Self::open); `Locked` if another process does not give way, `InvalidArgument` if
+    /// the options ask for locking and the frame has no path.
     pub fn open_with(location: impl Into<Location>, options: &OpenOptions) -> Result<Self> {
         let origin = Origin::new(location.into(), options.clone());
         let sc = Self::read(&origin)?;
@@ -139,8 +143,8 @@ impl Frame {
         &self.sc
     }
 
-    /// Begins an edit of the newest state. It waits until nobody else edits the frame, at most as long as
-    /// [`OpenOptions::with_lock_timeout`] says.
+    /// Begins an edit of the newest state. It waits until nobody else edits the frame, at most as
+    /// long as [`OpenOptions::with_lock_timeout`] says.
     ///
     /// ```
     /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
@@ -153,8 +157,8 @@ impl Frame {
     /// ```
     ///
     /// # Errors
-    /// `Locked` if somebody else goes on editing it; `InvalidArgument` if it is in something that can only be read;
-    /// `Unsupported` for early frames; as [`open`](Self::open) and writing.
+    /// `Locked` if somebody else goes on editing it; `InvalidArgument` if it is in something that
+    /// can only be read; `Unsupported` for early frames; as [`open`](Self::open) and writing.
     pub fn edit(&self) -> Result<FrameEdit> {
         FrameEdit::begin(self)
     }
@@ -177,9 +181,10 @@ impl Frame {
         Ok(true)
     }
 
-    /// From now on no data is given out of a chunk that has not been compared with its checksum, as if it had been opened
-    /// [in this way](OpenOptions::with_check_on_read). That holds when it is [refreshed](Self::refresh), too: if the new
-    /// checksums cannot be read, every read of a stored chunk tells so. Clones stay what they are.
+    /// From now on no data is given out of a chunk that has not been compared with its checksum, as
+    /// if it had been opened [in this way](OpenOptions::with_check_on_read). That holds when it is
+    /// [refreshed](Self::refresh), too: if the new checksums cannot be read, every read of a stored
+    /// chunk tells so. Clones stay what they are.
     ///
     /// # Errors
     /// As [`SuperChunk::check_on_read`].
@@ -193,8 +198,8 @@ impl Frame {
     /// A contiguous frame as bytes.
     ///
     /// # Errors
-    /// `InvalidArgument` if it is sparse, which is many files, or in memory as chunks; `Conflict` if somebody has committed
-    /// since it was opened: [refresh](Self::refresh) it.
+    /// `InvalidArgument` if it is sparse, which is many files, or in memory as chunks; `Conflict`
+    /// if somebody has committed since it was opened: [refresh](Self::refresh) it.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let Some((source, base)) = self.store().facts().source else {
             bail!(InvalidArgument, "only a contiguous frame has bytes of its own: a sparse one is many files");
@@ -208,8 +213,8 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// Waits until nobody changes the frame, and keeps it so until what comes back is dropped. Only for frames with
-    /// [locking](OpenOptions::with_locking), which all who change it must use.
+    /// Waits until nobody changes the frame, and keeps it so until what comes back is dropped. Only
+    /// for frames with [locking](OpenOptions::with_locking), which all who change it must use.
     ///
     /// # Errors
     /// `InvalidArgument` if it is without locking; `Locked` if somebody does not give way in time.

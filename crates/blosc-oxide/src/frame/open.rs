@@ -77,8 +77,8 @@ impl Integrity {
 
 /// Opens the frame that starts at `base`.
 ///
-/// Another process may be writing: what does not fit together is read again, as long as the header is another each time,
-/// and a few times more; metalayers that do not fit are compared a few times.
+/// Another process may be writing: what does not fit together is read again, as long as the header
+/// is another each time, and a few times more; metalayers that do not fit are compared a few times.
 pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Opened> {
     let mut seen = None;
     let mut look = Look::at(source, base, limits)?;
@@ -106,8 +106,8 @@ pub(crate) fn open(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Ope
     opened
 }
 
-/// What changes with every commit: the start of the frame, and the end of the trailer, where the fingerprint is. Every second
-/// commit may have the same header.
+/// What changes with every commit: the start of the frame, and the end of the trailer, where the
+/// fingerprint is. Every second commit may have the same header.
 #[derive(PartialEq, Eq)]
 struct Look {
     start: Vec<u8>,
@@ -133,7 +133,8 @@ impl Look {
     }
 }
 
-/// Opens the frame by its header, of which the start has been read, or by the copy of it if it is torn.
+/// Opens the frame by its header, of which the start has been read, or by the copy of it if it is
+/// torn.
 fn open_once(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits, seen: &mut Seen) -> Result<Opened> {
     let header = read_header(source, base, start, limits);
     let stored = header.and_then(|header| open_after(source, base, header, limits, seen));
@@ -174,7 +175,8 @@ fn recover(source: &dyn ReadAt, base: u64, limits: Limits) -> Option<Opened> {
     (opened.integrity.verdict != Some(Verdict::Bad)).then_some(opened)
 }
 
-/// The first bytes of the frame: all of the header, and enough for most of them, as far as they are there.
+/// The first bytes of the frame: all of the header, and enough for most of them, as far as they are
+/// there.
 fn read_start(source: &dyn ReadAt, base: u64, limits: Limits) -> Result<Vec<u8>> {
     let there = source.len()?.saturating_sub(base);
     let mut start = vec![0; usize::try_from(there.min(FIRST_READ)).unwrap_or_default()];
@@ -216,7 +218,8 @@ pub(super) fn open_with(source: &dyn ReadAt, base: u64, header: Vec<u8>, limits:
     open_after(source, base, header, limits, &mut None)
 }
 
-/// An index that was read, but did not go with the rest: of a long one that is being written only a small part is another.
+/// An index that was read, but did not go with the rest: of a long one that is being written only a
+/// small part is another.
 type Seen = Option<Vec<u8>>;
 
 /// The same after an attempt that has seen another index.
@@ -288,7 +291,8 @@ fn assemble(
     Ok(Opened { generation, extent, state, index, header, trailer, integrity })
 }
 
-/// What a fingerprint covers of an index in this form, and what comes before the trailer; `None` if it is in another.
+/// What a fingerprint covers of an index in this form, and what comes before the trailer; `None` if
+/// it is in another.
 fn digest(form: Form, index: &[u8]) -> Option<u64> {
     match form {
         Form::Whole => Some(xxh3_64(index)),
@@ -381,8 +385,9 @@ fn read_around_hashes(
     Ok(Some((index, Rest { trailer, hashes })))
 }
 
-/// The bytes of an index: all before the trailer, or, if it is stored as it is, up to its end. Of one that has been seen
-/// before only the end is read again; the attempt after that reads all of it.
+/// The bytes of an index: all before the trailer, or, if it is stored as it is, up to its end. Of
+/// one that has been seen before only the end is read again; the attempt after that reads all of
+/// it.
 fn read_index_bytes(source: &dyn ReadAt, base: u64, place: Range<u64>, limits: Limits, seen: Seen) -> Result<Vec<u8>> {
     let head = read_part(source, base, place.start..place.end.min(place.start + BLOSC2_LEN as u64), limits)?;
     let stored_len = Header::parse(&head).ok().filter(Header::is_memcpyed).map(|header| header.cbytes() as u64);
@@ -449,7 +454,8 @@ mod tests {
         }
     }
 
-    /// A torn header and `len` bytes more, with a copy of the header that claims to be `claimed` bytes long.
+    /// A torn header and `len` bytes more, with a copy of the header that claims to be `claimed`
+    /// bytes long.
     fn torn(claimed: u32, len: usize) -> Watched {
         let (old, mut new) = (vec![0; FIXED_LEN], vec![1; FIXED_LEN]);
         new[START_LEN - 4..START_LEN].copy_from_slice(&claimed.to_be_bytes());

@@ -71,8 +71,9 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it: those of a frame of
-    /// v2.0.0-beta.3 to v2.0.0.beta.5. See [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
+    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it:
+    /// those of a frame of v2.0.0-beta.3 to v2.0.0.beta.5. See
+    /// [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
     pub fn with_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
         self.bitshuffle = rule;
@@ -86,28 +87,30 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether processes wait for each other as the reference does with its locking: by a lock on a file beside the
-    /// frame, which all of them must use. The edits of this crate wait for each other without it.
+    /// Sets whether processes wait for each other as the reference does with its locking: by a lock
+    /// on a file beside the frame, which all of them must use. The edits of this crate wait for
+    /// each other without it.
     #[must_use]
     pub fn with_locking(mut self, locking: bool) -> Self {
         self.locking = locking;
         self
     }
 
-    /// Sets how long to wait for others before giving up with `Locked`; `None` waits as long as it takes.
+    /// Sets how long to wait for others before giving up with `Locked`; `None` waits as long as it
+    /// takes.
     #[must_use]
     pub fn with_lock_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.lock_timeout = timeout.into();
         self
     }
 
-    /// Sets whether no data is given out of a chunk that has not been compared with its checksum, where there is one: a
-    /// damaged one is `ChecksumMismatch` then, and not whatever it decodes to. All checksums are read when the frame is
-    /// opened: opening fails with `ChecksumMismatch` if they themselves are damaged, `Corrupt` if there are not as many as
-    /// chunks.
+    /// Sets whether no data is given out of a chunk that has not been compared with its checksum,
+    /// where there is one: a damaged one is `ChecksumMismatch` then, and not whatever it decodes
+    /// to. All checksums are read when the frame is opened: opening fails with `ChecksumMismatch`
+    /// if they themselves are damaged, `Corrupt` if there are not as many as chunks.
     ///
-    /// A chunk is compared whenever it is read whole. The first read of a part of it reads all of it for that; those that
-    /// follow read only what they need.
+    /// A chunk is compared whenever it is read whole. The first read of a part of it reads all of
+    /// it for that; those that follow read only what they need.
     #[must_use]
     pub fn with_check_on_read(mut self, check: bool) -> Self {
         self.check_on_read = check;

@@ -99,23 +99,25 @@ impl FrameOptions {
         self
     }
 
-    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it: those of a frame of
-    /// v2.0.0-beta.3 to v2.0.0.beta.5. See [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
+    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it:
+    /// those of a frame of v2.0.0-beta.3 to v2.0.0.beta.5. See
+    /// [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
     pub fn with_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
         self.opening = self.opening.with_bitshuffle(rule);
         self
     }
 
-    /// Sets whether processes that change the frame wait for each other, as the reference does with its locking: by a
-    /// lock on a file beside the frame, which all of them must use.
+    /// Sets whether processes that change the frame wait for each other, as the reference does with
+    /// its locking: by a lock on a file beside the frame, which all of them must use.
     #[must_use]
     pub fn with_locking(mut self, locking: bool) -> Self {
         self.opening = self.opening.with_locking(locking);
         self
     }
 
-    /// Sets how long to wait for the lock before giving up with `Locked`; `None` waits as long as it takes.
+    /// Sets how long to wait for the lock before giving up with `Locked`; `None` waits as long as
+    /// it takes.
     #[must_use]
     pub fn with_lock_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.opening = self.opening.with_lock_timeout(timeout);
@@ -175,8 +177,8 @@ impl FrameOptions {
         self.metalayers.iter().map(|(name, content)| (name.as_str(), content.as_slice()))
     }
 
-    /// Options that open what is made with these in the same way: with the same threads, plug-ins, limits, durability and
-    /// locking.
+    /// Options that open what is made with these in the same way: with the same threads, plug-ins,
+    /// limits, durability and locking.
     #[must_use]
     pub fn opening(&self) -> OpenOptions {
         self.opening.clone().with_threads(self.chunks.threads.clone()).with_plugins(self.chunks.plugins.clone())

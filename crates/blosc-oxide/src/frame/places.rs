@@ -4,7 +4,8 @@ use super::room::Room;
 use super::vacancies::Vacancies;
 use std::ops::Range;
 
-/// How many written parts are kept in mind: commits take turns between two or three places, with two parts in each.
+/// How many written parts are kept in mind: commits take turns between two or three places, with
+/// two parts in each.
 const REMEMBERED: usize = 8;
 
 /// A part of what a commit writes that is often the same in the next one, and which version of it.
@@ -21,13 +22,15 @@ pub(super) struct Places {
     pub(super) live: Range<u64>,
     /// The footer of the last commit.
     pub(super) footer: Range<u64>,
-    /// No chunk ends after this, be it committed, yet to be committed, or one that others may still be reading. The index
-    /// lies behind it, unless there are no chunks.
+    /// No chunk ends after this, be it committed, yet to be committed, or one that others may still
+    /// be reading. The index lies behind it, unless there are no chunks.
     pub(super) chunks_end: u64,
-    /// Where the storage ended when the frame was committed last: chunks behind this are known to nobody else.
+    /// Where the storage ended when the frame was committed last: chunks behind this are known to
+    /// nobody else.
     pub(super) committed_end: u64,
     pub(super) room: Room,
-    /// What has been written where, and not been written over: what is there already need not be written again.
+    /// What has been written where, and not been written over: what is there already need not be
+    /// written again.
     written: Vec<(Range<u64>, Part)>,
 }
 
@@ -37,8 +40,9 @@ impl Places {
         Self { live: 0..0, footer: 0..0, chunks_end: header_len, committed_end: 0, room, written: Vec::new() }
     }
 
-    /// Those of a frame that has been opened, with index and trailer at `live`, on a storage that ends at `end`. What
-    /// replaced chunks have left behind cannot be told from old indexes, unless a footer does.
+    /// Those of a frame that has been opened, with index and trailer at `live`, on a storage that
+    /// ends at `end`. What replaced chunks have left behind cannot be told from old indexes, unless
+    /// a footer does.
     pub(super) fn opened(live: Range<u64>, end: u64, has_chunks: bool, room: Room) -> Self {
         let mut places = Self::new(live.start, room);
         if has_chunks {
@@ -70,8 +74,8 @@ impl Places {
         self.chunks_end = vacancies.chunks_end.max(header_len);
     }
 
-    /// Takes over what the footer of a commit tells that has not been done: no chunk has ever been behind the last one
-    /// that it knows of.
+    /// Takes over what the footer of a commit tells that has not been done: no chunk has ever been
+    /// behind the last one that it knows of.
     pub(super) fn believe_undone(&mut self, vacancies: &Vacancies, header_len: u64) {
         let hole = vacancies.chunks_end.max(header_len)..self.live.start;
         if hole.start < hole.end {
@@ -80,8 +84,8 @@ impl Places {
         }
     }
 
-    /// What there is room for when the next commit, whose index and trailer have their place already, has set `free`
-    /// free, too.
+    /// What there is room for when the next commit, whose index and trailer have their place
+    /// already, has set `free` free, too.
     pub(super) fn vacancies(&self, free: Vec<Range<u64>>) -> Vacancies {
         let mut parts = self.room.parts().to_vec();
         // There may be hundreds of parts, and they are in order.
@@ -91,8 +95,8 @@ impl Places {
         Vacancies { chunks_end: self.chunks_end, parts }
     }
 
-    /// Takes room for index and trailer, `len` bytes, behind all chunks: where this version of the index is already, or
-    /// else where there is some. `None` if there is none.
+    /// Takes room for index and trailer, `len` bytes, behind all chunks: where this version of the
+    /// index is already, or else where there is some. `None` if there is none.
     pub(super) fn take(&mut self, index: Option<Part>, len: u64) -> Option<u64> {
         let Self { written, room, chunks_end, .. } = self;
         let is_there = |(place, part): &&(Range<u64>, Part)| Some(*part) == index && place.start >= *chunks_end;

@@ -1,8 +1,9 @@
-//! Where nothing lives: what old indexes, trailers and footers leave behind, and what has never come to count.
+//! Where nothing lives: what old indexes, trailers and footers leave behind, and what has never
+//! come to count.
 //!
-//! Without it, a frame that is committed after every small chunk would grow by a whole index each time. What replaced
-//! and deleted chunks leave behind is not among it, unless they were stored since the last commit: others may still be
-//! reading them.
+//! Without it, a frame that is committed after every small chunk would grow by a whole index each
+//! time. What replaced and deleted chunks leave behind is not among it, unless they were stored
+//! since the last commit: others may still be reading them.
 
 use std::ops::Range;
 
@@ -62,7 +63,8 @@ impl Room {
         &self.free
     }
 
-    /// Where `len` bytes end a part that lies behind `position`: chunks may follow one another before them.
+    /// Where `len` bytes end a part that lies behind `position`: chunks may follow one another
+    /// before them.
     pub(super) fn take_behind(&mut self, position: u64, len: u64) -> Option<u64> {
         let has_room = |free: &Range<u64>| free.end.saturating_sub(free.start.max(position)) >= len;
         let at = self.free.iter().position(has_room)?;

@@ -1,12 +1,13 @@
-//! Two places for index and trailer that take turns: a commit brings the one that does not count up to date.
+//! Two places for index and trailer that take turns: a commit brings the one that does not count up
+//! to date.
 //!
 //! ```text
 //! index: head | entries │ room for entries and layers │ trailer: layers | hashes | end │ room for hashes
 //!                                                                         ^ always in the same place
 //! ```
 //!
-//! Entries and hashes are stored as they are, so that one more of them changes nothing that is there. The layers of the
-//! trailer end where the hashes begin.
+//! Entries and hashes are stored as they are, so that one more of them changes nothing that is
+//! there. The layers of the trailer end where the hashes begin.
 
 use super::index::ENTRY_LEN;
 use super::trailer::TAIL_LEN;
@@ -25,7 +26,8 @@ const MORE_CHUNKS: (usize, usize) = (8, 64);
 /// In front of the slots there is room for chunks: a sixteenth of what they take, within limits.
 const HOLE_PART: u64 = 16;
 const MIN_HOLE: u64 = 4 << 10;
-/// The longest hole, in slots: a new hole costs two slots, which is little beside the chunks that it takes.
+/// The longest hole, in slots: a new hole costs two slots, which is little beside the chunks that
+/// it takes.
 const MAX_HOLE: u64 = 128;
 
 /// How much room a slot has.
@@ -119,7 +121,8 @@ impl Slots {
         self.start <= part.start && part.end <= self.range(1).end
     }
 
-    /// What may be written to as soon as slot `live` counts, with index and trailer that end at `end`.
+    /// What may be written to as soon as slot `live` counts, with index and trailer that end at
+    /// `end`.
     pub(super) fn free_besides(&self, live: Option<usize>, end: u64) -> impl Iterator<Item = Range<u64>> + '_ {
         let free = move |slot| if live == Some(slot) { end..self.range(slot).end } else { self.range(slot) };
         [0, 1].into_iter().map(free)

@@ -15,8 +15,8 @@ pub(super) fn entry_of(staged: &Staged) -> Result<(Entry, u64)> {
     }
 }
 
-/// Puts chunks in place of those at `range` of index and hashes, and returns those that were there. If it fails, nothing
-/// has changed.
+/// Puts chunks in place of those at `range` of index and hashes, and returns those that were there.
+/// If it fails, nothing has changed.
 pub(super) fn splice(
     range: Range<usize>,
     chunks: &[Staged],

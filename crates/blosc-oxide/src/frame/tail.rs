@@ -52,8 +52,8 @@ impl Tail {
         self.bytes.clear();
     }
 
-    /// Puts what it has of the bytes from `position` on into `out`, and returns how many before that it has not. Bytes
-    /// after its end are not its own.
+    /// Puts what it has of the bytes from `position` on into `out`, and returns how many before
+    /// that it has not. Bytes after its end are not its own.
     pub(super) fn read(&self, position: u64, out: &mut [u8]) -> usize {
         if position >= self.end() {
             return out.len();

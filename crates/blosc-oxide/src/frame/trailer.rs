@@ -24,7 +24,8 @@ pub(crate) const TAIL_LEN: usize = 23;
 const LEN_FROM_END: usize = 23;
 /// The type and the 16 bytes of the fingerprint.
 pub(crate) const FINGERPRINT_LEN: usize = 16;
-/// The types of a fingerprint of 128 bits: of an index that is written as a whole, and of one that is written in parts.
+/// The types of a fingerprint of 128 bits: of an index that is written as a whole, and of one that
+/// is written in parts.
 const OF_WHOLE: u8 = 3;
 const OF_WORDS: u8 = 4;
 
@@ -58,8 +59,8 @@ pub(super) struct Trailer {
 }
 
 impl Trailer {
-    /// One with these layers, with hashes if there are any, and zeros where the fingerprint goes. Without hashes and a form
-    /// it is to have none.
+    /// One with these layers, with hashes if there are any, and zeros where the fingerprint goes.
+    /// Without hashes and a form it is to have none.
     pub(super) fn new<'a>(
         layers: impl Iterator<Item = (&'a str, &'a [u8])>,
         hashes: Option<&mut Hashes>,
@@ -112,13 +113,15 @@ impl Trailer {
         self.bytes.split_at_checked(middle).unwrap_or((&self.bytes, &[]))
     }
 
-    /// The layers without the hashes, and what comes after those. In a trailer of our own the hashes are the last layer.
+    /// The layers without the hashes, and what comes after those. In a trailer of our own the
+    /// hashes are the last layer.
     pub(super) fn layers_and_end(&self) -> (&[u8], &[u8]) {
         let end = self.bytes.len().saturating_sub(TAIL_LEN);
         self.bytes.split_at_checked(end).unwrap_or((&[], &self.bytes))
     }
 
-    /// The bytes that the fingerprint is of: all but the hashes, which have a hash of their own, and the fingerprint.
+    /// The bytes that the fingerprint is of: all but the hashes, which have a hash of their own,
+    /// and the fingerprint.
     pub(super) fn fingerprinted(&self) -> &[u8] {
         self.bytes.get(..self.bytes.len().saturating_sub(FINGERPRINT_LEN)).unwrap_or_default()
     }
@@ -157,7 +160,8 @@ impl Trailer {
         matches!(self.fingerprint(), Ok(Fingerprint::Ours(..)))
     }
 
-    /// Puts our fingerprint of a frame, of whose index in this form the hash is given, into it, if it has a place for that.
+    /// Puts our fingerprint of a frame, of whose index in this form the hash is given, into it, if
+    /// it has a place for that.
     pub(super) fn put_fingerprint(&mut self, header: &[u8], form: Form, index: u64) {
         if !self.has_fingerprint() {
             return;
@@ -180,8 +184,8 @@ fn code_of(form: Form) -> u8 {
     }
 }
 
-/// Where the hashes are in a trailer of `len` bytes that starts with `front`; `None` if there are none, or if that is not
-/// enough of it to tell.
+/// Where the hashes are in a trailer of `len` bytes that starts with `front`; `None` if there are
+/// none, or if that is not enough of it to tell.
 pub(super) fn find_hashes(front: &[u8], len: usize) -> Option<HashesAt> {
     let start = layers::find(front, LAYERS_AT, checksums::LAYER_NAME)?;
     HashesAt::parse(front, start).filter(|found| found.range().end.saturating_add(TAIL_LEN) <= len)

@@ -14,14 +14,16 @@ use std::time::{Duration, Instant};
 /// How often the right to edit is asked for again.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// An edit that is under way. It must be [ended](Self::end) with the super-chunk that it has begun with.
+/// An edit that is under way. It must be [ended](Self::end) with the super-chunk that it has begun
+/// with.
 pub(crate) struct Transaction {
     origin: Arc<Origin>,
     /// What remains to be done before a new frame is there.
     creation: Option<Creation>,
     /// The file that processes lock, held.
     lock: Option<LockFile>,
-    /// What the super-chunk of this edit is known by: its owner may have put another one in its place.
+    /// What the super-chunk of this edit is known by: its owner may have put another one in its
+    /// place.
     token: Arc<()>,
 }
 

@@ -42,16 +42,18 @@ pub struct Verification {
     pub chunks: usize,
     /// How many of them have a checksum.
     pub checksums: usize,
-    /// Whether another program, one that knows nothing of checksums, has changed metalayers of fixed size since.
+    /// Whether another program, one that knows nothing of checksums, has changed metalayers of
+    /// fixed size since.
     pub has_foreign_metalayers: bool,
-    /// Whether such a program has changed anything else since: the checksums of chunks no longer count.
+    /// Whether such a program has changed anything else since: the checksums of chunks no longer
+    /// count.
     pub has_foreign_changes: bool,
     /// How many parts are damaged: chunks, metalayers, the list of checksums.
     pub damaged: usize,
     /// What is wrong with the first 1000 of them.
     pub damage: Vec<Damage>,
-    /// How many parts could not be examined, which may be good: their codec or a filter is not known here, or they ask for
-    /// more memory than the limits allow.
+    /// How many parts could not be examined, which may be good: their codec or a filter is not
+    /// known here, or they ask for more memory than the limits allow.
     pub unexamined: usize,
     /// Why the first of them could not be.
     pub obstacle: Option<Error>,
@@ -66,7 +68,8 @@ pub(super) fn is_obstacle(error: &Error) -> bool {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Damage {
-    /// The chunk; `None` if it is a metalayer, the list of checksums, or that chunks do not hold what is announced.
+    /// The chunk; `None` if it is a metalayer, the list of checksums, or that chunks do not hold
+    /// what is announced.
     pub chunk: Option<usize>,
     /// What is wrong with it.
     pub error: Error,
@@ -89,7 +92,8 @@ impl Verification {
         self.damaged == 0 && self.unexamined == 0
     }
 
-    /// Takes note of what has become of chunks of which the same is stored; the first of them is described.
+    /// Takes note of what has become of chunks of which the same is stored; the first of them is
+    /// described.
     fn noting_all(&mut self, index: usize, count: usize, result: Result<()>) -> Result<()> {
         let (damaged, unexamined) = (self.damaged, self.unexamined);
         self.noting(Some(index), result)?;
@@ -116,12 +120,13 @@ impl Verification {
 }
 
 impl SuperChunk {
-    /// Decodes all chunks and metalayers and compares all checksums. Header, index and trailer have been compared when
-    /// the frame was opened. Metalayers of variable length are held to the limits together: those that are too much are
-    /// counted as unexamined.
+    /// Decodes all chunks and metalayers and compares all checksums. Header, index and trailer have
+    /// been compared when the frame was opened. Metalayers of variable length are held to the
+    /// limits together: those that are too much are counted as unexamined.
     ///
     /// # Errors
-    /// `Io` if the frame cannot be read; damage is not an error but found, and so is what cannot be examined.
+    /// `Io` if the frame cannot be read; damage is not an error but found, and so is what cannot be
+    /// examined.
     pub fn verify(&self) -> Result<Verification> {
         let foreign = self.store().facts().foreign;
         let mut found = Verification {
@@ -129,7 +134,8 @@ impl SuperChunk {
             has_foreign_changes: foreign.rest,
             ..Verification::default()
         };
-        // They are read all at once: if they are damaged, none is known. Those that are gone are not damaged.
+        // They are read all at once: if they are damaged, none is known. Those that are gone are
+        // not damaged.
         let fetched = self.store().fetch_hashes();
         if !matches!(&fetched, Err(error) if error.kind() == ErrorKind::Conflict) {
             found.noting(None, fetched)?;
@@ -143,7 +149,8 @@ impl SuperChunk {
     }
 }
 
-/// Decodes all chunks, which are compared with their hashes when they are read. Of special ones there is nothing to decode.
+/// Decodes all chunks, which are compared with their hashes when they are read. Of special ones
+/// there is nothing to decode.
 fn verify_chunks(sc: &SuperChunk, found: &mut Verification) -> Result<()> {
     let mut good = Remembered::new();
     let mut index = 0;
@@ -171,7 +178,8 @@ fn examine(
     }
 }
 
-/// Where the chunks end that are the same as the chunk `index`, which has no hash, and of which none has one.
+/// Where the chunks end that are the same as the chunk `index`, which has no hash, and of which
+/// none has one.
 fn same_until(sc: &SuperChunk, index: usize) -> usize {
     let Ok((slot, end)) = sc.store().run(index) else { return index + 1 };
     // The last one may be shorter than the others.

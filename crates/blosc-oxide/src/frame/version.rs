@@ -9,7 +9,8 @@ use super::{EarlyFrame, Frame, FrameLayout, early};
 pub enum FrameVersion {
     /// One of the betas, of which only we read and write both.
     Early(EarlyFrame),
-    /// That of today, with the version in its header: 2, or 3 with chunks or blocks of different lengths.
+    /// That of today, with the version in its header: 2, or 3 with chunks or blocks of different
+    /// lengths.
     Current(u8),
 }
 

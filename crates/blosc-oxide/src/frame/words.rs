@@ -1,5 +1,5 @@
-//! Lists of words that a commit changes a few of: a hash that is brought up to date with what has changed, and which
-//! words have changed.
+//! Lists of words that a commit changes a few of: a hash that is brought up to date with what has
+//! changed, and which words have changed.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,

@@ -38,8 +38,8 @@ fn bitshuffle_rule(format: EarlyFrame) -> BitshuffleRule {
 }
 
 impl SuperChunk {
-    /// Writes a frame in an early format. All chunks are compressed anew, into what the programs of that time read, and
-    /// written one by one; the header, which tells lengths, comes last.
+    /// Writes a frame in an early format. All chunks are compressed anew, into what the programs of
+    /// that time read, and written one by one; the header, which tells lengths, comes last.
     ///
     /// ```
     /// use blosc_oxide::{Frame, Options, SuperChunk, legacy::EarlyFrame};
@@ -53,9 +53,9 @@ impl SuperChunk {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` for what an early frame cannot hold: chunks of different sizes, variable-length blocks, codecs
-    /// and filters that came later, and variable-length metalayers, but for one of the name `usermeta` in
-    /// [`EarlyFrame::Beta5`]. `Io` if it cannot be written.
+    /// `InvalidArgument` for what an early frame cannot hold: chunks of different sizes,
+    /// variable-length blocks, codecs and filters that came later, and variable-length metalayers,
+    /// but for one of the name `usermeta` in [`EarlyFrame::Beta5`]. `Io` if it cannot be written.
     pub fn write_early(&self, format: EarlyFrame, mut writer: impl Write + Seek) -> Result<()> {
         self.check_early(format)?;
         let start = writer.stream_position()?;
@@ -161,7 +161,8 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// The metalayers behind as many zeros as the fixed part of the header has bytes, because offsets count from there.
+    /// The metalayers behind as many zeros as the fixed part of the header has bytes, because
+    /// offsets count from there.
     fn early_layers(&self, format: EarlyFrame) -> Result<Vec<u8>> {
         let mut writer = Writer(match format {
             EarlyFrame::Beta1 => vec![0; BETA1_LEN],

@@ -1,4 +1,5 @@
-//! Formats that no release writes any more: the packed super-chunk of the alphas, and the frames of the betas.
+//! Formats that no release writes any more: the packed super-chunk of the alphas, and the frames of
+//! the betas.
 
 mod early_writer;
 mod packed;

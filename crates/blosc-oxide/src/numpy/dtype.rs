@@ -23,7 +23,8 @@ impl DType {
         Ok(Self { description, itemsize })
     }
 
-    /// Reads a description, with the quotes and brackets of Python or, as it was before 0.7.2, without quotes.
+    /// Reads a description, with the quotes and brackets of Python or, as it was before 0.7.2,
+    /// without quotes.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         if text.starts_with(['\'', '"', '[', '(']) || text.starts_with("u'") {
             Self::new(Literal::parse(text)?)

@@ -1,4 +1,5 @@
-//! Python literals, as NumPy uses them to describe its types: strings, whole numbers, truth values, lists, tuples, dicts.
+//! Python literals, as NumPy uses them to describe its types: strings, whole numbers, truth values,
+//! lists, tuples, dicts.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,

@@ -48,11 +48,12 @@ pub struct NpyHeader {
 }
 
 impl NpyHeader {
-    /// An array of items of a type, which is given as NumPy describes it: `<f8`, or `[('a', '<i4'), ('b', '|S3')]`.
+    /// An array of items of a type, which is given as NumPy describes it: `<f8`, or
+    /// `[('a', '<i4'), ('b', '|S3')]`.
     ///
     /// # Errors
-    /// `Unsupported` if the type is not known or holds Python objects, `Corrupt` if it is no description;
-    /// `InvalidArgument` if the array is longer than a file can be.
+    /// `Unsupported` if the type is not known or holds Python objects, `Corrupt` if it is no
+    /// description; `InvalidArgument` if the array is longer than a file can be.
     pub fn new(dtype: &str, shape: impl Into<Vec<u64>>, order: ItemOrder) -> Result<Self> {
         Self::with_dtype(DType::parse(dtype)?, shape.into(), order)
     }

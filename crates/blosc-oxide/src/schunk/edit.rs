@@ -1,4 +1,5 @@
-//! Changing a super-chunk: adding, replacing, removing and reordering chunks, and writing into them.
+//! Changing a super-chunk: adding, replacing, removing and reordering chunks, and writing into
+//! them.
 
 use super::SuperChunk;
 use super::read::at_chunk;
@@ -18,7 +19,8 @@ impl SuperChunk {
     /// Compresses `buffer` and adds it as the last chunk.
     ///
     /// # Errors
-    /// `InvalidArgument` if `buffer` is empty or too long for a chunk; `Io` if it cannot be written.
+    /// `InvalidArgument` if `buffer` is empty or too long for a chunk; `Io` if it cannot be
+    /// written.
     pub fn append(&mut self, buffer: &[u8]) -> Result<()> {
         self.edit(|sc| sc.append_buffer(buffer))
     }
@@ -54,8 +56,8 @@ impl SuperChunk {
     /// Adds `blocks` as a chunk that keeps them apart.
     ///
     /// # Errors
-    /// As [`Compressor::compress_vlblocks`](crate::Compressor::compress_vlblocks); `InvalidArgument` if the other
-    /// chunks have blocks of one size.
+    /// As [`Compressor::compress_vlblocks`](crate::Compressor::compress_vlblocks);
+    /// `InvalidArgument` if the other chunks have blocks of one size.
     pub fn append_vlblocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
         self.edit(|sc| sc.put_vlblocks(blocks))
     }
@@ -79,8 +81,8 @@ impl SuperChunk {
     /// Appends `nbytes` of a special value in chunks of `chunk_nbytes`, which take no room.
     ///
     /// # Errors
-    /// `InvalidArgument` for [`Special::Value`], for NaNs with a typesize other than 4 and 8, and for sizes that are
-    /// no multiple of the typesize.
+    /// `InvalidArgument` for [`Special::Value`], for NaNs with a typesize other than 4 and 8, and
+    /// for sizes that are no multiple of the typesize.
     pub fn fill(&mut self, special: Special, nbytes: u64, chunk_nbytes: usize) -> Result<()> {
         self.edit(|sc| sc.put_fill(special, nbytes, chunk_nbytes))
     }
@@ -119,7 +121,8 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Appends `nbytes` that repeat `value` in chunks of `chunk_nbytes`, each stored as little more than the value.
+    /// Appends `nbytes` that repeat `value` in chunks of `chunk_nbytes`, each stored as little more
+    /// than the value.
     ///
     /// # Errors
     /// `InvalidArgument` if `value` is not of the typesize, or the sizes are no multiples of it.
@@ -131,7 +134,8 @@ impl SuperChunk {
         self.edit(|sc| sizes.try_for_each(|len| sc.put_chunk(sc.nchunks(), &fill_chunk(value, len, &sc.options)?)))
     }
 
-    /// Appends all chunks of `other`, as they are if they were compressed with the same options, else compressed anew.
+    /// Appends all chunks of `other`, as they are if they were compressed with the same options,
+    /// else compressed anew.
     ///
     /// # Errors
     /// As reading the one and appending to the other. Nothing has been appended then.
@@ -160,8 +164,9 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// The special value of the chunks from `index` on, if they have one, and where those end of which the same is stored:
-    /// nothing, or one chunk for all. A chunk with a hash is one by itself, to be compared.
+    /// The special value of the chunks from `index` on, if they have one, and where those end of
+    /// which the same is stored: nothing, or one chunk for all. A chunk with a hash is one by
+    /// itself, to be compared.
     fn special_row(&self, index: usize) -> Result<(Option<Special>, usize)> {
         let (slot, end) = self.store().run(index)?;
         if let Slot::Special(special) = slot {
@@ -203,7 +208,8 @@ impl SuperChunk {
         }
     }
 
-    /// Appends all chunks of this one to `target`, compressed with the options of `target`, and adds all metalayers.
+    /// Appends all chunks of this one to `target`, compressed with the options of `target`, and
+    /// adds all metalayers.
     ///
     /// ```
     /// use blosc_oxide::{Frame, Options, SuperChunk, storage::MemoryStorage};
@@ -217,8 +223,8 @@ impl SuperChunk {
     /// ```
     ///
     /// # Errors
-    /// As [`append_all`](Self::append_all); `InvalidArgument` if a metalayer of the same name is there already, or if
-    /// there are too many. Nothing has been copied then.
+    /// As [`append_all`](Self::append_all); `InvalidArgument` if a metalayer of the same name is
+    /// there already, or if there are too many. Nothing has been copied then.
     pub fn copy_to(&self, target: &mut SuperChunk) -> Result<()> {
         target.edit_metadata(|target| {
             for (name, content) in self.metalayers().iter() {
@@ -250,7 +256,8 @@ impl SuperChunk {
     /// Puts a chunk that is compressed already in front of the chunk `index`.
     ///
     /// # Errors
-    /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if `index` is more than the number of chunks.
+    /// As [`append_chunk`](Self::append_chunk); `InvalidArgument` if `index` is more than the
+    /// number of chunks.
     pub fn insert_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
         self.edit(|sc| sc.put_chunk(index, chunk))
     }
@@ -354,10 +361,12 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Writes `data` over the data from byte `start` on; only the chunks that are touched are compressed again.
+    /// Writes `data` over the data from byte `start` on; only the chunks that are touched are
+    /// compressed again.
     ///
     /// # Errors
-    /// `InvalidArgument` if that is not inside the data, or if the chunks have variable-length blocks.
+    /// `InvalidArgument` if that is not inside the data, or if the chunks have variable-length
+    /// blocks.
     pub fn write(&mut self, start: u64, data: &[u8]) -> Result<()> {
         self.edit(|sc| sc.overwrite(start, data))
     }
@@ -404,8 +413,8 @@ impl SuperChunk {
         self.replace(index, &chunk)
     }
 
-    /// What is stored of a chunk, and its data, compared with its hash: what is made of damage gets a hash that calls it
-    /// good.
+    /// What is stored of a chunk, and its data, compared with its hash: what is made of damage gets
+    /// a hash that calls it good.
     pub(super) fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
         self.store().fetch_hashes()?;
         let before = self.compare_when_read();
@@ -415,7 +424,8 @@ impl SuperChunk {
         sound
     }
 
-    /// Puts in a chunk that has been checked. What its size and kind make of all chunks counts when it is stored.
+    /// Puts in a chunk that has been checked. What its size and kind make of all chunks counts when
+    /// it is stored.
     fn put_new(&mut self, index: usize, nbytes: usize, incoming: NewChunk<'_>, has_vlblocks: bool) -> Result<()> {
         let is_end = index == self.nchunks();
         let chunksize = match self.state.chunksize {
@@ -474,9 +484,9 @@ impl SuperChunk {
         }
     }
 
-    /// The chunk as it can be stored: NaNs of another typesize are no special value of this one, and the reference
-    /// does not read a stored chunk of NaNs. Chunks of the alphas with the old rule of bitshuffle are compressed anew: the
-    /// reference reads them by the current one.
+    /// The chunk as it can be stored: NaNs of another typesize are no special value of this one,
+    /// and the reference does not read a stored chunk of NaNs. Chunks of the alphas with the old
+    /// rule of bitshuffle are compressed anew: the reference reads them by the current one.
     pub(super) fn storable<'a>(&self, chunk: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let header = *Chunk::parse(chunk)?.header();
         if header.version() > VERSION_BLOSC1 && header.needs_old_bitshuffle(BitshuffleRule::Current) {
@@ -519,7 +529,8 @@ impl SuperChunk {
         self.is_changed = true;
     }
 
-    /// Takes notice that a chunk of `nbytes`, or none, is in place of `chunks`, if it is known where chunks start.
+    /// Takes notice that a chunk of `nbytes`, or none, is in place of `chunks`, if it is known
+    /// where chunks start.
     fn move_starts(&mut self, chunks: Range<usize>, nbytes: Option<usize>) {
         let (size, all) = (nbytes.map(|nbytes| nbytes as u64), self.state.nbytes);
         let is_known = match self.starts.get_mut() {

@@ -78,7 +78,8 @@ impl Metalayers {
     /// Adds one.
     ///
     /// # Errors
-    /// `InvalidArgument` if the name is there already, empty or of more than 31 bytes, or if there are 16 already.
+    /// `InvalidArgument` if the name is there already, empty or of more than 31 bytes, or if there
+    /// are 16 already.
     pub fn add(&mut self, name: &str, content: impl Into<Vec<u8>>) -> Result<()> {
         self.0.check_new(name)?;
         if self.len() >= MAX_METALAYERS {
@@ -143,8 +144,8 @@ impl VlMetalayers {
         self.bitshuffle = rule;
     }
 
-    /// Allows up to 8,192 of them instead of 16. The reference reads such frames, but cannot extend them. The checksums
-    /// of a frame count as one.
+    /// Allows up to 8,192 of them instead of 16. The reference reads such frames, but cannot extend
+    /// them. The checksums of a frame count as one.
     pub fn allow_many(&mut self) {
         self.is_many = true;
     }
@@ -197,8 +198,8 @@ impl VlMetalayers {
         Ok(Some(header.nbytes()))
     }
 
-    /// Names, and whether each of them can be decompressed. What is decoded for that is held to the limit together: a frame
-    /// of 8 MB can have 8 GB in them.
+    /// Names, and whether each of them can be decompressed. What is decoded for that is held to the
+    /// limit together: a frame of 8 MB can have 8 GB in them.
     pub(crate) fn examine(&self) -> impl Iterator<Item = (&str, Result<()>)> {
         let mut decoded = 0_usize;
         self.layers.iter().map(move |(name, chunk)| {
@@ -213,7 +214,8 @@ impl VlMetalayers {
         })
     }
 
-    /// Whether there is memory for the content of a chunk and for a block of it, which may be as long.
+    /// Whether there is memory for the content of a chunk and for a block of it, which may be as
+    /// long.
     fn check_memory(&self, chunk: &[u8]) -> Result<()> {
         let header = Header::parse(chunk)?;
         let is_filtered = header.special().is_none() && !header.is_memcpyed() && header.pipeline() != Pipeline::none();
@@ -228,7 +230,8 @@ impl VlMetalayers {
     /// Names and contents of all of them.
     ///
     /// # Errors
-    /// As [`get`](Self::get); `LimitExceeded` if all of them together hold more than the limits of the frame allow.
+    /// As [`get`](Self::get); `LimitExceeded` if all of them together hold more than the limits of
+    /// the frame allow.
     pub fn contents(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let mut all = 0_usize;
         for name in self.names() {
@@ -242,7 +245,8 @@ impl VlMetalayers {
     /// The content of one, if it is there.
     ///
     /// # Errors
-    /// `Corrupt` if its chunk is damaged, `LimitExceeded` if it holds more than the limits of the frame allow.
+    /// `Corrupt` if its chunk is damaged, `LimitExceeded` if it holds more than the limits of the
+    /// frame allow.
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(position) = self.layers.position(name) else { return Ok(None) };
         let chunk = &self.layers.0[position].1;
@@ -253,8 +257,8 @@ impl VlMetalayers {
     /// Adds one.
     ///
     /// # Errors
-    /// `InvalidArgument` if the name is there already, empty, of more than 31 bytes or `_xxh3`, or if there are too many
-    /// already.
+    /// `InvalidArgument` if the name is there already, empty, of more than 31 bytes or `_xxh3`, or
+    /// if there are too many already.
     pub fn add(&mut self, name: &str, content: &[u8]) -> Result<()> {
         self.layers.check_new(name)?;
         if name == RESERVED_NAME {
@@ -314,7 +318,8 @@ impl VlMetalayers {
         Ok(())
     }
 
-    /// Another chunk with the same content, if this one needs a rule of bitshuffle that is not followed elsewhere.
+    /// Another chunk with the same content, if this one needs a rule of bitshuffle that is not
+    /// followed elsewhere.
     fn without_old_bitshuffle(&self, name: &str, chunk: &[u8]) -> Result<Option<Vec<u8>>> {
         if !Header::parse(chunk).is_ok_and(|header| header.needs_old_bitshuffle(self.bitshuffle)) {
             return Ok(None);

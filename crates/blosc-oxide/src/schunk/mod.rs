@@ -1,8 +1,8 @@
 //! The super-chunk: any number of chunks that are one sequence of bytes, with metadata.
 //!
-//! A [`SuperChunk`] does the same whether its chunks are in memory, in a file or in a directory: it asks a store for their
-//! bytes ([`ReadChunks`]), tells it what to change ([`StageChunks`]), and whoever owns it when to publish that
-//! ([`PublishChunks`]).
+//! A [`SuperChunk`] does the same whether its chunks are in memory, in a file or in a directory: it
+//! asks a store for their bytes ([`ReadChunks`]), tells it what to change ([`StageChunks`]), and
+//! whoever owns it when to publish that ([`PublishChunks`]).
 
 mod adapters;
 mod compared;
@@ -55,8 +55,8 @@ use undo::Undo;
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 ///
-/// By itself it is in memory. A [`Frame`](crate::Frame) lends one to read, and a [`FrameEdit`](crate::FrameEdit) one to
-/// change.
+/// By itself it is in memory. A [`Frame`](crate::Frame) lends one to read, and a
+/// [`FrameEdit`](crate::FrameEdit) one to change.
 pub struct SuperChunk {
     state: State,
     store: Store,
@@ -70,8 +70,9 @@ pub struct SuperChunk {
     packed: Vec<u8>,
     /// Readers that are not in use.
     idle: Mutex<Vec<Reader>>,
-    /// Where each chunk starts, as far as that can be told; only for chunks of different sizes. Or why it cannot be found
-    /// out, so that whoever asks for chunk after chunk does not try every time.
+    /// Where each chunk starts, as far as that can be told; only for chunks of different sizes. Or
+    /// why it cannot be found out, so that whoever asks for chunk after chunk does not try every
+    /// time.
     starts: OnceLock<Result<Arc<Starts>>>,
     is_changed: bool,
     /// The edit that is under way.
@@ -134,8 +135,9 @@ impl SuperChunk {
         self
     }
 
-    /// The rule of bitshuffle of chunks that do not tell it, which are those of version 4: that of the release that has
-    /// written the frame, or the one that was [chosen](crate::FrameOptions::bitshuffle) if no field of it tells.
+    /// The rule of bitshuffle of chunks that do not tell it, which are those of version 4: that of
+    /// the release that has written the frame, or the one that was
+    /// [chosen](crate::FrameOptions::bitshuffle) if no field of it tells.
     #[must_use]
     pub fn bitshuffle_rule(&self) -> BitshuffleRule {
         self.state.bitshuffle.unwrap_or(self.untold_bitshuffle)
@@ -147,7 +149,8 @@ impl SuperChunk {
         &self.options
     }
 
-    /// The codec that buffers are compressed with. Ready chunks that were added may have another one.
+    /// The codec that buffers are compressed with. Ready chunks that were added may have another
+    /// one.
     #[must_use]
     pub fn codec(&self) -> Codec {
         self.state.codec
@@ -213,7 +216,8 @@ impl SuperChunk {
         self.store().nchunks()
     }
 
-    /// The size of the data of every chunk but perhaps the last; `None` if they differ or there is none yet.
+    /// The size of the data of every chunk but perhaps the last; `None` if they differ or there is
+    /// none yet.
     #[must_use]
     pub fn chunksize(&self) -> Option<usize> {
         match self.state.chunksize {
@@ -252,21 +256,24 @@ impl SuperChunk {
         &mut self.state.vlmetalayers
     }
 
-    /// From now on no data of a chunk is given out before all of the chunk was compared with its hash, as far as hashes
-    /// have been fetched. Returns which were compared before.
+    /// From now on no data of a chunk is given out before all of the chunk was compared with its
+    /// hash, as far as hashes have been fetched. Returns which were compared before.
     pub(crate) fn compare_when_read(&mut self) -> Option<Compared> {
         self.compared.replace(Compared::default())
     }
 
-    /// From now on no data is given out of a chunk that has not been compared with its checksum, where there is one: a
-    /// damaged one is `ChecksumMismatch` then, and not whatever it decodes to.
+    /// From now on no data is given out of a chunk that has not been compared with its checksum,
+    /// where there is one: a damaged one is `ChecksumMismatch` then, and not whatever it decodes
+    /// to.
     ///
-    /// A chunk is compared whenever it is read whole. The first read of a part of it, and the first after a change of the
-    /// frame, reads all of it for that; those that follow read only what they need.
+    /// A chunk is compared whenever it is read whole. The first read of a part of it, and the first
+    /// after a change of the frame, reads all of it for that; those that follow read only what they
+    /// need.
     ///
     /// # Errors
-    /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as many as chunks; `Conflict` if
-    /// somebody has committed to where they were since the frame was opened or refreshed: refresh it then.
+    /// `ChecksumMismatch` if the checksums themselves are damaged, `Corrupt` if there are not as
+    /// many as chunks; `Conflict` if somebody has committed to where they were since the frame was
+    /// opened or refreshed: refresh it then.
     pub fn check_on_read(&mut self) -> Result<()> {
         self.store().fetch_hashes()?;
         self.compare_when_read();
@@ -294,8 +301,8 @@ impl SuperChunk {
         }
     }
 
-    /// Compares all chunks once more if they are compared when they are read: they may no longer be what they were. Without
-    /// hashes to compare them with, nothing is given out.
+    /// Compares all chunks once more if they are compared when they are read: they may no longer be
+    /// what they were. Without hashes to compare them with, nothing is given out.
     fn compare_anew(&mut self) {
         if self.compared.is_some() {
             self.compared = Some(Compared::none(self.store().fetch_hashes()));
@@ -354,8 +361,8 @@ impl SuperChunk {
         &self.state
     }
 
-    /// Gets the right to change the chunks, which nobody else has until [`release`](Self::release), and takes over what
-    /// others have published.
+    /// Gets the right to change the chunks, which nobody else has until [`release`](Self::release),
+    /// and takes over what others have published.
     pub(crate) fn begin(&mut self) -> Result<()> {
         let has_changes = self.is_changed;
         match self.own()?.begin(has_changes)? {
@@ -398,7 +405,8 @@ impl SuperChunk {
         }
     }
 
-    /// What has been published, to be read by others. Without changes of its own, it is the same as this one.
+    /// What has been published, to be read by others. Without changes of its own, it is the same as
+    /// this one.
     pub(crate) fn snapshot(&self) -> Result<Self> {
         let store = self.store.snapshot(self.compared.is_some())?;
         let mut snapshot =

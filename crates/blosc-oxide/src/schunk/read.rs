@@ -23,12 +23,14 @@ const MAX_LEVEL: u8 = 9;
 const SMALL_CHUNK: usize = 64 << 10;
 
 impl SuperChunk {
-    /// The chunk `index` as it is stored, or would be. One that does not tell which rule of bitshuffle it needs, but
-    /// needs [the one of its frame](Self::bitshuffle_rule), would be other data by itself, and is compressed anew.
+    /// The chunk `index` as it is stored, or would be. One that does not tell which rule of
+    /// bitshuffle it needs, but needs [the one of its frame](Self::bitshuffle_rule), would be other
+    /// data by itself, and is compressed anew.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be read; `ChecksumMismatch`
-    /// if it is damaged and [checked when it is read](crate::OpenOptions::with_check_on_read).
+    /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be
+    /// read; `ChecksumMismatch` if it is damaged and [checked when it is
+    /// read](crate::OpenOptions::with_check_on_read).
     pub fn chunk(&self, index: usize) -> Result<Vec<u8>> {
         self.check_index(index)?;
         match self.slot(index)? {
@@ -51,7 +53,8 @@ impl SuperChunk {
         }
     }
 
-    /// A stored chunk, or another with the same data if its own depend on a rule that it does not tell.
+    /// A stored chunk, or another with the same data if its own depend on a rule that it does not
+    /// tell.
     fn self_contained(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
         let header = Header::parse(&bytes)?;
         let is_told = header.bitshuffle_rule().is_some();
@@ -61,9 +64,10 @@ impl SuperChunk {
         self.with_reader(|reader| modernised(&bytes, self.level().min(MAX_LEVEL), &mut reader.decompressor))
     }
 
-    /// Whether nothing tells by which rule of bitshuffle the chunk `index` is to be decoded, and its data depend on it: it
-    /// has blocks of more than eight items but no multiple of eight, and a release with either rule may have written it.
-    /// It is read by the rule that was [chosen](crate::FrameOptions::bitshuffle).
+    /// Whether nothing tells by which rule of bitshuffle the chunk `index` is to be decoded, and
+    /// its data depend on it: it has blocks of more than eight items but no multiple of eight, and
+    /// a release with either rule may have written it. It is read by the rule that was
+    /// [chosen](crate::FrameOptions::bitshuffle).
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk).
@@ -120,7 +124,8 @@ impl SuperChunk {
         }
     }
 
-    /// The lengths of blocks of different lengths are all over the chunk, so that it must be read whole.
+    /// The lengths of blocks of different lengths are all over the chunk, so that it must be read
+    /// whole.
     fn block_of_whole(&self, index: usize, block: usize) -> Result<Vec<u8>> {
         let bytes = self.chunk(index)?;
         let chunk = Chunk::parse(&bytes).map_err(self.at(index))?;
@@ -151,8 +156,9 @@ impl SuperChunk {
         }
     }
 
-    /// All chunks, in rows of which the same is stored: nothing, or one chunk for all. So whoever wants to know something
-    /// of each chunk need not ask for a hundred million special ones one by one.
+    /// All chunks, in rows of which the same is stored: nothing, or one chunk for all. So whoever
+    /// wants to know something of each chunk need not ask for a hundred million special ones one by
+    /// one.
     ///
     /// ```
     /// use blosc_oxide::{Options, Special, SuperChunk};
@@ -186,7 +192,8 @@ impl SuperChunk {
         }
     }
 
-    /// Reads the chunk `index`, compares it with its hash if that has been fetched, and finds out whether it can be decoded.
+    /// Reads the chunk `index`, compares it with its hash if that has been fetched, and finds out
+    /// whether it can be decoded.
     pub(crate) fn examine(&self, index: usize) -> Result<()> {
         self.check_index(index)?;
         let nbytes = self.chunk_nbytes(index)?;
@@ -202,8 +209,8 @@ impl SuperChunk {
         examined.map(|_| ()).map_err(self.at(index))
     }
 
-    /// Where the chunk `index` is stored: its position in the file of a contiguous frame, the number of its file in a
-    /// sparse one. `None` if it is not stored, or in memory.
+    /// Where the chunk `index` is stored: its position in the file of a contiguous frame, the
+    /// number of its file in a sparse one. `None` if it is not stored, or in memory.
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk).
@@ -305,7 +312,8 @@ impl SuperChunk {
         self.bytes_into(first.saturating_mul(self.typesize() as u64), out)
     }
 
-    /// The items at these positions, one after the other. Each block is decoded once, whatever the order.
+    /// The items at these positions, one after the other. Each block is decoded once, whatever the
+    /// order.
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
@@ -360,14 +368,15 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Whether nothing of a stored chunk may be given out before all of it was compared with its hash.
+    /// Whether nothing of a stored chunk may be given out before all of it was compared with its
+    /// hash.
     fn is_to_be_compared(&self, index: usize) -> bool {
         let is_new = |compared: &Compared| !compared.has(index) && self.store().hash(index).is_some();
         self.compared.as_ref().is_some_and(|compared| compared.check().is_err() || is_new(compared))
     }
 
-    /// What is wrong with the chunk `index`: if somebody has published something else since, it may be where another one is
-    /// now.
+    /// What is wrong with the chunk `index`: if somebody has published something else since, it may
+    /// be where another one is now.
     pub(super) fn at(&self, index: usize) -> impl Fn(Error) -> Error + '_ {
         move |error| {
             let is_damage = matches!(
@@ -382,8 +391,8 @@ impl SuperChunk {
         }
     }
 
-    /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the chunk holds. If that is
-    /// all of it, or the first of it, all of it is compared with its hash.
+    /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the
+    /// chunk holds. If that is all of it, or the first of it, all of it is compared with its hash.
     fn load(&self, index: usize, wanted: &[Range<usize>], reader: &mut Reader) -> Result<usize> {
         let buffer = &mut reader.buffer;
         let read = self.store().read_head(index, HEAD_LEN, &mut buffer.bytes)?;
@@ -468,7 +477,8 @@ impl SuperChunk {
         usize::try_from(index).map_err(|_| error!(Corrupt, "byte {position} is in no chunk"))
     }
 
-    /// The bytes of the block that holds the byte `position`; of the chunk, where it has no blocks of one size.
+    /// The bytes of the block that holds the byte `position`; of the chunk, where it has no blocks
+    /// of one size.
     pub(super) fn block_around(&self, position: u64) -> Result<Range<u64>> {
         let index = self.chunk_at(position)?;
         let chunk = self.chunk_range(index)?;
@@ -510,7 +520,8 @@ impl SuperChunk {
                 Err(error) if error.kind() == ErrorKind::Io => return Err(error),
                 Err(_) => None,
             };
-            // The reference leaves out how long a special chunk is here; one of them can be told from the sum.
+            // The reference leaves out how long a special chunk is here; one of them can be told
+            // from the sum.
             starts.push(size, run.chunks.len());
         }
         Ok(starts)
@@ -560,7 +571,8 @@ pub struct ChunkRun {
     pub chunks: Range<usize>,
     /// The special value that they have.
     pub special: Option<Special>,
-    /// The header of what is stored, if anything is; or why it cannot be read, which is `Corrupt`, `Truncated` or `Io`.
+    /// The header of what is stored, if anything is; or why it cannot be read, which is `Corrupt`,
+    /// `Truncated` or `Io`.
     pub header: Result<Option<Header>>,
 }
 

@@ -1,4 +1,5 @@
-//! Changing many chunks at once: they are stored first, and become chunks of the super-chunk together.
+//! Changing many chunks at once: they are stored first, and become chunks of the super-chunk
+//! together.
 
 use super::SuperChunk;
 use super::store::{NewChunk, Source, Staged};
@@ -26,7 +27,8 @@ impl SuperChunk {
 
     /// Gives up chunks that have been staged, because something has failed.
     pub(crate) fn unstage(&mut self, staged: impl IntoIterator<Item = Staged>) {
-        // What has failed is what the caller is told. Space that is not given back does no harm: `compact` finds it.
+        // What has failed is what the caller is told. Space that is not given back does no harm:
+        // `compact` finds it.
         let _ = self.give_up(staged);
     }
 
@@ -43,8 +45,8 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Makes `sources` what comes after the first `kept` chunks, each of `chunksize` bytes with blocks of `blocksize`. No
-    /// old chunk may come twice.
+    /// Makes `sources` what comes after the first `kept` chunks, each of `chunksize` bytes with
+    /// blocks of `blocksize`. No old chunk may come twice.
     pub(crate) fn arrange(
         &mut self,
         kept: usize,

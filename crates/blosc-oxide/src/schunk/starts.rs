@@ -1,7 +1,7 @@
 //! Where chunks of different sizes start in the data, as far as that can be told.
 //!
-//! The size of a chunk is in its header alone. If one header cannot be read, the size is what the others leave; if several
-//! cannot, those before the first and behind the last are still known.
+//! The size of a chunk is in its header alone. If one header cannot be read, the size is what the
+//! others leave; if several cannot, those before the first and behind the last are still known.
 
 use crate::error::{Result, bail};
 use std::ops::Range;

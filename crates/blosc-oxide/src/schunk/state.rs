@@ -31,7 +31,8 @@ pub(crate) struct State {
     pub(crate) split: SplitMode,
     pub(crate) dict: bool,
     pub(crate) vlblocks: bool,
-    /// The rule of bitshuffle of chunks that do not tell it; `None` if the frame does not tell it either.
+    /// The rule of bitshuffle of chunks that do not tell it; `None` if the frame does not tell it
+    /// either.
     pub(crate) bitshuffle: Option<BitshuffleRule>,
     pub(crate) metalayers: Metalayers,
     pub(crate) vlmetalayers: VlMetalayers,
@@ -57,7 +58,8 @@ impl State {
         }
     }
 
-    /// The options that further chunks are compressed with; threads and plug-ins are those of `base`.
+    /// The options that further chunks are compressed with; threads and plug-ins are those of
+    /// `base`.
     pub(crate) fn options(&self, base: &Options) -> Options {
         let mut options = base
             .clone()

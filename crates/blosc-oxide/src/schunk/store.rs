@@ -60,7 +60,8 @@ pub(crate) struct Foreign {
 pub(crate) struct Facts<'a> {
     /// The header of the container as it was committed last; empty if there is none.
     pub(crate) header: &'a [u8],
-    /// The storage that all chunks are read from, if it is a single one, and where the frame starts in it.
+    /// The storage that all chunks are read from, if it is a single one, and where the frame starts
+    /// in it.
     pub(crate) source: Option<(&'a dyn ReadAt, u64)>,
     /// What another program has changed since the hashes were written.
     pub(crate) foreign: Foreign,
@@ -84,14 +85,14 @@ pub(crate) trait ReadChunks: Send + Sync {
     /// What is stored for the chunk `index`, which must be less than `nchunks`.
     fn slot(&self, index: usize) -> Result<Slot>;
 
-    /// The same, and where the row of chunks ends that it is in and of which the same is stored: nothing, or one chunk for
-    /// all of them.
+    /// The same, and where the row of chunks ends that it is in and of which the same is stored:
+    /// nothing, or one chunk for all of them.
     fn run(&self, index: usize) -> Result<(Slot, usize)> {
         Ok((self.slot(index)?, index + 1))
     }
 
-    /// Puts the first bytes of a stored chunk into `out`, `len` of them or as many as there are, perhaps with bytes of
-    /// the next one, and returns how many.
+    /// Puts the first bytes of a stored chunk into `out`, `len` of them or as many as there are,
+    /// perhaps with bytes of the next one, and returns how many.
     fn read_head(&self, index: usize, len: usize, out: &mut Vec<u8>) -> Result<usize>;
 
     /// Fills `out` with the bytes of a stored chunk from `position` on.
@@ -105,8 +106,8 @@ pub(crate) trait ReadChunks: Send + Sync {
         Ok(None)
     }
 
-    /// Reads the hashes of the chunks, where some are kept and have not been read. `Conflict` if they are gone, because
-    /// others have published something else since.
+    /// Reads the hashes of the chunks, where some are kept and have not been read. `Conflict` if
+    /// they are gone, because others have published something else since.
     fn fetch_hashes(&self) -> Result<()> {
         Ok(())
     }
@@ -129,17 +130,19 @@ pub(crate) trait StageChunks: ReadChunks {
     /// Stores a chunk without making it one of the sequence.
     fn stage(&mut self, chunk: Cow<'_, [u8]>) -> Result<Staged>;
 
-    /// Puts chunks in place of those at `range`, and returns the ones that were there. Those can be put back; they take
-    /// space until they are [unstaged](Self::unstage). If it fails, nothing has changed.
+    /// Puts chunks in place of those at `range`, and returns the ones that were there. Those can be
+    /// put back; they take space until they are [unstaged](Self::unstage). If it fails, nothing has
+    /// changed.
     fn splice(&mut self, range: Range<usize>, chunks: &[Staged]) -> Result<Vec<Staged>>;
 
-    /// Puts chunks of a special value, for which nothing is stored, in front of the one at `index`, or at the end. If it
-    /// fails, nothing has changed.
+    /// Puts chunks of a special value, for which nothing is stored, in front of the one at `index`,
+    /// or at the end. If it fails, nothing has changed.
     fn insert_specials(&mut self, index: usize, special: Special, count: usize) -> Result<()> {
         self.splice(index..index, &vec![Staged::Special(special); count]).map(|_| ())
     }
 
-    /// Gives up a chunk that is not one of the sequence, and its space as far as nobody else may be reading it.
+    /// Gives up a chunk that is not one of the sequence, and its space as far as nobody else may be
+    /// reading it.
     fn unstage(&mut self, _staged: Staged) -> Result<()> {
         Ok(())
     }
@@ -147,9 +150,10 @@ pub(crate) trait StageChunks: ReadChunks {
 
 /// A sequence of chunks whose changes are published together.
 pub(crate) trait PublishChunks: StageChunks {
-    /// Gets the right to change the sequence, which nobody else has until [`release`](Self::release), if it is not there
-    /// already; the new state, if others have published one since. `Locked` if somebody has the right, `Conflict` if others
-    /// have published something and there are changes here, `Poisoned` if a write has failed.
+    /// Gets the right to change the sequence, which nobody else has until
+    /// [`release`](Self::release), if it is not there already; the new state, if others have
+    /// published one since. `Locked` if somebody has the right, `Conflict` if others have published
+    /// something and there are changes here, `Poisoned` if a write has failed.
     fn begin(&mut self, _has_changes: bool) -> Result<Option<State>> {
         Ok(None)
     }
@@ -167,10 +171,12 @@ pub(crate) trait PublishChunks: StageChunks {
         Ok(())
     }
 
-    /// Removes what has been stored and is not published, as far as that can be done: nobody will publish it.
+    /// Removes what has been stored and is not published, as far as that can be done: nobody will
+    /// publish it.
     fn abandon(&mut self) {}
 
-    /// What has been published, to be read by others while this goes on; `with_hashes` if all hashes are to be there.
+    /// What has been published, to be read by others while this goes on; `with_hashes` if all
+    /// hashes are to be there.
     fn snapshot(&self, with_hashes: bool) -> Result<Arc<dyn ReadChunks>>;
 }
 

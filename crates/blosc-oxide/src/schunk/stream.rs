@@ -11,7 +11,8 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// How much data may be under way when chunks are worked on at the same time; else the blocks of one chunk are.
+/// How much data may be under way when chunks are worked on at the same time; else the blocks of
+/// one chunk are.
 const MAX_UNDER_WAY: u64 = 256 << 20;
 /// How many chunks are under way for each worker.
 const CHUNKS_A_WORKER: usize = 2;
@@ -19,8 +20,8 @@ const CHUNKS_A_WORKER: usize = 2;
 const SPECIAL_PIECE: u64 = 4 << 20;
 
 impl SuperChunk {
-    /// Appends all that comes out of `data` in chunks of `chunk_nbytes`, and returns how much that was. Only a few chunks
-    /// are in memory at a time, however long the data is.
+    /// Appends all that comes out of `data` in chunks of `chunk_nbytes`, and returns how much that
+    /// was. Only a few chunks are in memory at a time, however long the data is.
     ///
     /// A last chunk that is shorter than the others is filled up first, so that all keep one size.
     ///
@@ -103,10 +104,12 @@ impl SuperChunk {
         })
     }
 
-    /// Writes the data of this range of bytes to `out`. Only a few chunks are in memory at a time, however long it is.
+    /// Writes the data of this range of bytes to `out`. Only a few chunks are in memory at a time,
+    /// however long it is.
     ///
     /// # Errors
-    /// As [`bytes`](Self::bytes), and whatever `out` reports. What came before that has been written.
+    /// As [`bytes`](Self::bytes), and whatever `out` reports. What came before that has been
+    /// written.
     pub fn write_to(&self, range: Range<u64>, mut out: impl Write + Send) -> Result<()> {
         self.check_range("bytes", &range, self.nbytes())?;
         if range.is_empty() {
@@ -115,7 +118,8 @@ impl SuperChunk {
         let chunks = self.chunk_at(range.start)?..self.chunk_at(range.end - 1)? + 1;
         let largest = self.chunksize().map_or_else(|| self.largest_chunk(chunks.clone()), Ok)?;
         let workers = workers(&self.options.threads, self.limits, chunks.len(), largest);
-        // Workers share chunks or blocks, never both: one that waits for a block might be given another chunk to do.
+        // Workers share chunks or blocks, never both: one that waits for a block might be given
+        // another chunk to do.
         let inner = if workers > 1 { Threads::serial() } else { self.options.threads.clone() };
         let readers: Vec<Mutex<Reader>> = (0..workers).map(|_| Mutex::new(self.new_reader(&inner))).collect();
         let spare = Spare::default();
@@ -164,7 +168,8 @@ struct WantedPart {
     len: usize,
 }
 
-/// What is wanted of each chunk. Special ones come in pieces: they may be of any length, and nothing of them is stored.
+/// What is wanted of each chunk. Special ones come in pieces: they may be of any length, and
+/// nothing of them is stored.
 struct WantedParts<'s> {
     sc: &'s SuperChunk,
     chunks: Range<usize>,

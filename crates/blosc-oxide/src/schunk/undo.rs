@@ -1,4 +1,5 @@
-//! What an edit has done so far, so that one that fails is taken back: all of a call happens, or nothing of it.
+//! What an edit has done so far, so that one that fails is taken back: all of a call happens, or
+//! nothing of it.
 
 use super::SuperChunk;
 use super::state::{ChunkSize, State};
@@ -91,7 +92,8 @@ impl SuperChunk {
         result
     }
 
-    /// Gives up the space of what has been replaced. If that cannot be written, nothing can be committed any more.
+    /// Gives up the space of what has been replaced. If that cannot be written, nothing can be
+    /// committed any more.
     fn keep(&mut self) -> Result<()> {
         let steps = self.undo.take().map(|undo| undo.steps).unwrap_or_default();
         steps.into_iter().try_for_each(|Step { taken, is_reused, .. }| self.give_up(without(taken, &is_reused)))
@@ -101,7 +103,8 @@ impl SuperChunk {
     pub(super) fn take_back(&mut self) {
         let Some(Undo { steps, sizes, was_changed }) = self.undo.take() else { return };
         for Step { at, mut put, taken, is_old, .. } in steps.into_iter().rev() {
-            // Rows of special chunks can be as long as an index allows: they are taken away little by little.
+            // Rows of special chunks can be as long as an index allows: they are taken away little
+            // by little.
             while put > MAX_TAKEN_BACK && is_old.is_empty() {
                 put -= MAX_TAKEN_BACK;
                 match self.splice_store(at + put..at + put + MAX_TAKEN_BACK, &[]) {

@@ -33,7 +33,8 @@ pub trait Directory: Send + Sync {
     /// Makes an empty one where there is none.
     ///
     /// # Errors
-    /// `AlreadyExists` if there is one, or anything else that has the name; else what the operating system reports.
+    /// `AlreadyExists` if there is one, or anything else that has the name; else what the operating
+    /// system reports.
     fn create_new(&self, name: &str) -> io::Result<Box<dyn Storage>> {
         match self.open(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.create(name),
@@ -42,8 +43,8 @@ pub trait Directory: Send + Sync {
         }
     }
 
-    /// Gets the right to replace the one that has this name now, which nobody else has before it is dropped; `None` if
-    /// somebody has it. Where nothing can be locked, everybody gets it.
+    /// Gets the right to replace the one that has this name now, which nobody else has before it is
+    /// dropped; `None` if somebody has it. Where nothing can be locked, everybody gets it.
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
@@ -51,8 +52,8 @@ pub trait Directory: Send + Sync {
         Ok(Some(WriteRight::unguarded()))
     }
 
-    /// Lets others see that the directory is read, so that they do not remove what may still be needed. Where that is not
-    /// possible, none of them may ever believe that it is the only one.
+    /// Lets others see that the directory is read, so that they do not remove what may still be
+    /// needed. Where that is not possible, none of them may ever believe that it is the only one.
     ///
     /// # Errors
     /// What the operating system reports.
@@ -83,7 +84,8 @@ pub trait Directory: Send + Sync {
     /// Lets two that are there change names, in one step.
     ///
     /// # Errors
-    /// `Unsupported` where this cannot be done; `NotFound` if one is not there; else what the operating system reports.
+    /// `Unsupported` where this cannot be done; `NotFound` if one is not there; else what the
+    /// operating system reports.
     fn exchange(&self, _one: &str, _other: &str) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -103,8 +105,9 @@ pub trait Directory: Send + Sync {
 
 /// A directory of files.
 ///
-/// Nothing in it is opened but its own regular files: symbolic links are not followed, and pipes, devices, sockets and
-/// directories are refused. The path itself may lead through links. It is opened when it is first used.
+/// Nothing in it is opened but its own regular files: symbolic links are not followed, and pipes,
+/// devices, sockets and directories are refused. The path itself may lead through links. It is
+/// opened when it is first used.
 #[derive(Debug, Clone)]
 pub struct FileDirectory(PlainDirectory);
 

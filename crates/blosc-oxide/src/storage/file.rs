@@ -15,7 +15,8 @@ impl FileStorage {
     /// Opens a file for reading; writes will fail.
     ///
     /// # Errors
-    /// `InvalidInput` if it is a pipe, a device or anything else but a regular file; else what the operating system reports.
+    /// `InvalidInput` if it is a pipe, a device or anything else but a regular file; else what the
+    /// operating system reports.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self { file: plain::open(path.as_ref(), OpenOptions::new().read(true))? })
     }

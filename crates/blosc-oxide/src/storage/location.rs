@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where a frame, an array or a file is, or is to be made. Paths, bytes and the storages of this crate become one by
-/// themselves.
+/// Where a frame, an array or a file is, or is to be made. Paths, bytes and the storages of this
+/// crate become one by themselves.
 ///
 /// ```
 /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};

@@ -1,7 +1,7 @@
 //! Where containers are kept: a few methods that files, memory and tests can all offer.
 //!
-//! Everything above this layer does its input and output through these traits, so that a crash or a full disk can be
-//! simulated at every call.
+//! Everything above this layer does its input and output through these traits, so that a crash or a
+//! full disk can be simulated at every call.
 
 mod directory;
 mod durability;
@@ -46,9 +46,11 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// Bytes that can be written as well, through a shared reference: those who read and the one who writes share a storage.
+/// Bytes that can be written as well, through a shared reference: those who read and the one who
+/// writes share a storage.
 ///
-/// A crash may lose any write that was not followed by a [`sync`](Self::sync), or keep a part of it.
+/// A crash may lose any write that was not followed by a [`sync`](Self::sync), or keep a part of
+/// it.
 pub trait Storage: ReadAt {
     /// Writes `bytes` from `position` on, beyond the end if need be.
     ///
@@ -68,8 +70,8 @@ pub trait Storage: ReadAt {
     /// What the operating system reports.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gets the right to change the bytes, which nobody else has before it is dropped; `None` if somebody has it. Where
-    /// nothing can be locked, everybody gets it.
+    /// Gets the right to change the bytes, which nobody else has before it is dropped; `None` if
+    /// somebody has it. Where nothing can be locked, everybody gets it.
     ///
     /// # Errors
     /// What the operating system reports.

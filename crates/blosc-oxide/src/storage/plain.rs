@@ -1,4 +1,5 @@
-//! Opening regular files and nothing else: a file from a stranger may be a link to one of ours, or a pipe that never ends.
+//! Opening regular files and nothing else: a file from a stranger may be a link to one of ours, or
+//! a pipe that never ends.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -57,7 +58,8 @@ mod unix {
         }
     }
 
-    /// How often somebody asks again who comes at the moment when another one is done, and how long a reader waits.
+    /// How often somebody asks again who comes at the moment when another one is done, and how long
+    /// a reader waits.
     const PATIENCE: u32 = 50;
     const PAUSE: Duration = Duration::from_millis(1);
 
@@ -71,7 +73,8 @@ mod unix {
         }
     }
 
-    /// The right to write to a file; `None` if somebody has it. Locks are of the handle, not of the process.
+    /// The right to write to a file; `None` if somebody has it. Locks are of the handle, not of the
+    /// process.
     pub(in super::super) fn own(file: File) -> io::Result<Option<WriteRight>> {
         match file.try_lock() {
             Ok(()) => Ok(Some(WriteRight::new(LockedFile(file)))),
@@ -81,7 +84,8 @@ mod unix {
         }
     }
 
-    /// Opens the file beside a frame that is written in place, or makes it with the permissions of the frame.
+    /// Opens the file beside a frame that is written in place, or makes it with the permissions of
+    /// the frame.
     pub(crate) fn open_sidecar(path: &Path, frame: &Path) -> io::Result<File> {
         let opened = match open_plain(CWD, path, OFlags::RDWR) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -130,7 +134,8 @@ mod unix {
         Ok(file.into())
     }
 
-    /// Refuses a file that is written in place and has another name, perhaps that of a file elsewhere.
+    /// Refuses a file that is written in place and has another name, perhaps that of a file
+    /// elsewhere.
     fn only_name(file: File) -> io::Result<File> {
         if fstat(&file)?.st_nlink > 1 {
             return Err(refused("a hard link"));
@@ -142,7 +147,8 @@ mod unix {
         Mode::from_raw_mode(stat.st_mode) & PERMISSIONS
     }
 
-    /// A directory that is opened once: what is put in place of its path afterwards does not matter.
+    /// A directory that is opened once: what is put in place of its path afterwards does not
+    /// matter.
     #[derive(Debug, Clone)]
     pub(in super::super) struct PlainDirectory {
         path: PathBuf,
@@ -191,7 +197,8 @@ mod unix {
             open_plain(self.handle()?, checked(name)?, OFlags::RDWR).and_then(only_name)
         }
 
-        /// Makes a file in place of what has the name, which is not written to: it may be known elsewhere.
+        /// Makes a file in place of what has the name, which is not written to: it may be known
+        /// elsewhere.
         pub(in super::super) fn create(&self, name: &str) -> io::Result<File> {
             let directory = self.handle()?;
             match unlinkat(directory, checked(name)?, AtFlags::empty()) {

@@ -25,7 +25,8 @@ impl fmt::Debug for WriteRight {
     }
 }
 
-/// A lock that keeps others from changing something, who lock it too. It is given back when it is dropped.
+/// A lock that keeps others from changing something, who lock it too. It is given back when it is
+/// dropped.
 pub struct SharedLock {
     _guard: Box<dyn Send + Sync>,
 }
@@ -44,8 +45,8 @@ impl fmt::Debug for SharedLock {
     }
 }
 
-/// Somebody who reads a directory: as long as it lives, nothing that a committed state needs is removed, unless by
-/// `compact`.
+/// Somebody who reads a directory: as long as it lives, nothing that a committed state needs is
+/// removed, unless by `compact`.
 pub trait DirectoryReader: Send + Sync {
     /// Whether there is certainly no other at this moment.
     fn is_only(&self) -> bool;

@@ -17,8 +17,8 @@ pub struct Kind {
     /// Whether its header takes several sectors.
     pub has_long_header: bool,
     pub checksums: bool,
-    /// Whether it has so many chunks, and is committed so often by the handle that edits it, that index and trailer are in
-    /// slots.
+    /// Whether it has so many chunks, and is committed so often by the handle that edits it, that
+    /// index and trailer are in slots.
     pub has_slots: bool,
 }
 
@@ -31,7 +31,8 @@ impl Kind {
         if self.has_long_header { options.with_metalayer("long", noise(99, 1500)) } else { options }
     }
 
-    /// A disk with such a frame: stored chunks, special ones, metalayers of both kinds, bytes that no longer count.
+    /// A disk with such a frame: stored chunks, special ones, metalayers of both kinds, bytes that
+    /// no longer count.
     pub fn disk(self) -> Disk {
         let disk = disk::empty(self.layout);
         let options = self.options().with_durability(Durability::None);

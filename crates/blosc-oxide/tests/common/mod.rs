@@ -1,5 +1,5 @@
-//! What the tests of crashes and faults share: the simulated disk behind the library's traits, the content of a frame
-//! as a value, and the edits that are interrupted.
+//! What the tests of crashes and faults share: the simulated disk behind the library's traits, the
+//! content of a frame as a value, and the edits that are interrupted.
 #![allow(dead_code, unreachable_pub, reason = "each test has it as a module of its own, and uses a part of it")]
 
 pub mod child;

@@ -68,7 +68,8 @@ impl Recording {
         }
     }
 
-    /// Which contents are right after so many calls: the last one that was committed, and the next one.
+    /// Which contents are right after so many calls: the last one that was committed, and the next
+    /// one.
     pub fn allowed(&self, calls: usize) -> RangeInclusive<usize> {
         let done = self.ends.iter().filter(|end| **end <= calls).count();
         done..=(done + 1).min(self.contents.len() - 1)
@@ -105,8 +106,8 @@ impl Recording {
         which
     }
 
-    /// What a second process does that finds what this one has left, killed after so many calls and in the midst of the
-    /// next; none of it has been made to survive but what was synced.
+    /// What a second process does that finds what this one has left, killed after so many calls and
+    /// in the midst of the next; none of it has been made to survive but what was synced.
     pub fn succeeded_by(&self, edits: &[Edit], calls: usize, cut: usize) -> Successor {
         let disk = Disk::after(self.log.until(calls, cut));
         let killed = disk.recorded();
@@ -133,7 +134,8 @@ pub struct Successor {
     pub log: Log,
     /// How many calls are of the first process.
     pub killed: usize,
-    /// How many calls had been made when the second had opened the frame, and at the end of each of its edits.
+    /// How many calls had been made when the second had opened the frame, and at the end of each of
+    /// its edits.
     ends: Vec<usize>,
     /// What the frame was then.
     contents: Vec<Content>,

@@ -1,5 +1,6 @@
-//! What C-Blosc2 does to a contiguous frame: it writes index and trailer where it thinks that the chunks end, over whatever
-//! is there, changes the header in place, and cuts the file behind the trailer.
+//! What C-Blosc2 does to a contiguous frame: it writes index and trailer where it thinks that the
+//! chunks end, over whatever is there, changes the header in place, and cuts the file behind the
+//! trailer.
 
 use super::disk::FILE;
 use blosc_oxide::{Compressor, Decompressor, Options, Threads};
@@ -88,7 +89,8 @@ impl Reference {
         self.file.write_at(0, &self.header).unwrap();
     }
 
-    /// Leaves the index where it is; a new layer comes behind the others, the hashes of chunks included.
+    /// Leaves the index where it is; a new layer comes behind the others, the hashes of chunks
+    /// included.
     pub fn set_vlmeta(mut self, name: &str, content: &[u8]) {
         let chunk = compress(content, 1);
         match self.layers.iter_mut().find(|(other, _)| other == name) {

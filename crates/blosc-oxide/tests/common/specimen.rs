@@ -60,7 +60,8 @@ impl Specimen {
         other
     }
 
-    /// Everything that can be read of it. With checksums, whatever is not as it was written is an error.
+    /// Everything that can be read of it. With checksums, whatever is not as it was written is an
+    /// error.
     pub fn read(&self) -> Result<Content> {
         let bytes = &self.files[0].1;
         match self.kind {
@@ -177,8 +178,8 @@ fn read_bloscpack(bytes: &[u8], has_checksums: bool) -> Result<Content> {
     Ok([Some(data), metadata].into_iter().flatten().collect())
 }
 
-/// Specimens of one kind: ours with every codec, then those of the repository, the smallest first, up to `budget` bytes in
-/// all.
+/// Specimens of one kind: ours with every codec, then those of the repository, the smallest first,
+/// up to `budget` bytes in all.
 pub fn specimens(kind: Kind, budget: usize) -> Vec<Specimen> {
     let ours = chunks().into_iter().chain(frames()).chain(arrays()).chain(packed()).chain(bloscpacks());
     let golden = Golden::repository();

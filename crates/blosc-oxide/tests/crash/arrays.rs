@@ -1,4 +1,5 @@
-//! Whenever power is cut or the process is killed, an array has shape and items of before the call or of after it.
+//! Whenever power is cut or the process is killed, an array has shape and items of before the call
+//! or of after it.
 #![allow(clippy::print_stdout, reason = "how much was checked is worth knowing")]
 
 use crate::common::content::noise;

@@ -1,5 +1,6 @@
-//! Killed at every call, with any part of what was not synced lost: an append leaves the old or the new content, a change
-//! of metadata the old or the new metadata, and a file that is being written is complete or recognisably unfinished.
+//! Killed at every call, with any part of what was not synced lost: an append leaves the old or the
+//! new content, a change of metadata the old or the new metadata, and a file that is being written
+//! is complete or recognisably unfinished.
 #![cfg(feature = "bloscpack")]
 
 use blosc_oxide::bloscpack::{
@@ -92,8 +93,8 @@ enum Grain {
     Sector,
 }
 
-/// What a disk may hold after a loss of power, when the last of `calls` was under way: everything before the last sync,
-/// and of each later call all, nothing, or a part.
+/// What a disk may hold after a loss of power, when the last of `calls` was under way: everything
+/// before the last sync, and of each later call all, nothing, or a part.
 fn after_power_loss(start: &[u8], calls: &[Call], grain: Grain, rng: &mut Rng) -> MemoryStorage {
     let mut memory = MemoryStorage::new(start.to_vec());
     let synced = calls.iter().rposition(|call| matches!(call, Call::Sync)).map_or(0, |last| last + 1);
@@ -208,7 +209,8 @@ impl<'a> Change<'a> {
         recorder.calls()
     }
 
-    /// Whether it is the new content. It stays what it is when it is recovered, and more can be appended to it.
+    /// Whether it is the new content. It stays what it is when it is recovered, and more can be
+    /// appended to it.
     fn check_content(&self, disk: &MemoryStorage, place: &str) -> bool {
         let found = content(disk).unwrap_or_else(|error| panic!("{place}: {error}"));
         let is_new = found == self.new;
@@ -341,8 +343,8 @@ fn a_second_crash_during_recovery_does_no_harm() {
     }
 }
 
-/// Kills `change` after each call, lets a second process append, and cuts the power while each of its calls is under way:
-/// what the first did not sync may be lost then.
+/// Kills `change` after each call, lets a second process append, and cuts the power while each of
+/// its calls is under way: what the first did not sync may be lost then.
 fn check_successor(change: &Change<'_>) {
     let mut rng = Rng::new(7);
     for killed in 0..=change.calls().len() {
@@ -388,7 +390,8 @@ fn a_stream_over_an_unfinished_append_says_so() {
     let start = bloscpack::pack_slice(&data(10_000, 1), &options()).unwrap();
     let change = append_change("an append", start, 3_000, AppendOptions::new());
     let calls = change.calls();
-    // The first sync is that of what others may have left, the journal the last write before the third.
+    // The first sync is that of what others may have left, the journal the last write before the
+    // third.
     let journal = calls.iter().scan(0, |syncs, call| {
         *syncs += usize::from(matches!(call, Call::Sync));
         Some(*syncs)
@@ -415,7 +418,8 @@ fn a_journal_that_was_overtaken_is_not_applied() {
         let mut recorder = Recorder::new(&change.start);
         recorder.dies_after = killed;
         let _ = (change.run)(&mut recorder);
-        // It overwrites the file from the start, and leaves stale bytes at the end, as the reference does.
+        // It overwrites the file from the start, and leaves stale bytes at the end, as the
+        // reference does.
         let mut theirs = MemoryStorage::new(start.clone());
         bloscpack::append(&mut theirs, &data(2_000, 5)[..], &AppendOptions::new()).unwrap();
         recorder.memory.write_at(0, &theirs.to_bytes()).unwrap();

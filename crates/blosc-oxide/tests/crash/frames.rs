@@ -1,4 +1,5 @@
-//! Whenever power is cut or the process is killed, the frame is what it was before the call or after it.
+//! Whenever power is cut or the process is killed, the frame is what it was before the call or
+//! after it.
 #![allow(clippy::print_stdout, reason = "how much was checked is worth knowing")]
 
 use crate::common::child::is_long;
@@ -12,8 +13,9 @@ use testkit::storage::Image;
 /// At how many bytes a write is cut short, other than one to the header.
 const MAX_CUTS: usize = 60;
 
-/// One in so many images is checked, but for long tests. A commit to a slot is many short writes, so that there are a hundred
-/// times as many images of frames with slots; with their 256 chunks, looking at one takes thirty times as long.
+/// One in so many images is checked, but for long tests. A commit to a slot is many short writes,
+/// so that there are a hundred times as many images of frames with slots; with their 256 chunks,
+/// looking at one takes thirty times as long.
 fn one_in(has_slots: bool) -> usize {
     if has_slots && !is_long() { 199 } else { 1 }
 }
@@ -138,7 +140,8 @@ fn a_sample_of_images_is_written_for_other_readers() {
     let alone = || EDITS.iter().map(std::slice::from_ref);
     for kind in ALL {
         sample.add_some_of(&Recording::of_creation(kind, Durability::Fsync));
-        // Not what happens to a frame that has no chunks before and after: see doc/format/commit.md.
+        // Not what happens to a frame that has no chunks before and after: see
+        // doc/format/commit.md.
         for edits in alone().chain([ROW as &[Edit], REUSING]) {
             sample.add_some_of(&Recording::of(kind, edits, Durability::Fsync));
         }
@@ -149,8 +152,8 @@ fn a_sample_of_images_is_written_for_other_readers() {
 /// One in so many of the images is checked that a second process can leave.
 const SAMPLED: usize = 29;
 
-/// Kills a process after each of its calls, and in the midst of those that write the header; lets a second one go on from
-/// there, and cuts the power while it does.
+/// Kills a process after each of its calls, and in the midst of those that write the header; lets a
+/// second one go on from there, and cuts the power while it does.
 fn kill_and_cut_power(kind: Kind) {
     let (mut images, mut successors) = (0, 0);
     let is_sampled = kind.has_slots && !is_long();

@@ -75,7 +75,8 @@ fn healing_can_be_interrupted() {
     }
 }
 
-/// What a program does that changes a metalayer in place: content, and the number of threads it runs on.
+/// What a program does that changes a metalayer in place: content, and the number of threads it
+/// runs on.
 fn change_unit(image: &Image, content: &[u8]) -> Image {
     let mut bytes = image.get(FILE).unwrap().to_vec();
     let marker = [0xc6, 0, 0, 0, 6];
@@ -245,7 +246,8 @@ fn a_frame_that_is_committed_after_every_chunk_stays_small() {
         frame = disk::edit(&disk, FrameLayout::Contiguous, Durability::None).unwrap();
     }
     let (dead, live) = (frame.dead_bytes().unwrap(), frame.cbytes());
-    // The index and hashes of 1,000 chunks take some 10,000 bytes; 1,000 of them would take millions.
+    // The index and hashes of 1,000 chunks take some 10,000 bytes; 1,000 of them would take
+    // millions.
     assert!(dead < 100_000, "{dead} dead bytes beside {live}");
     assert_eq!(frame.decompress(999).unwrap(), noise(999, CHUNK));
 }
@@ -286,8 +288,8 @@ fn a_compacted_file_ends_where_its_frame_does() {
     }
 }
 
-/// A frame of many small chunks with an index and a trailer as another program writes them: the metalayer of hashes is an
-/// old one. `dead` bytes are between chunks and index.
+/// A frame of many small chunks with an index and a trailer as another program writes them: the
+/// metalayer of hashes is an old one. `dead` bytes are between chunks and index.
 fn extended_by_another(nchunks: usize, dead: usize) -> Vec<u8> {
     let mut frame = Frame::create(MemoryStorage::default(), disk::options()).unwrap();
     (0..nchunks).for_each(|seed| frame.append(&noise(seed as u64, 8)).unwrap());
@@ -401,7 +403,8 @@ fn a_compaction_that_fails_half_way_leaves_no_handle_that_does_harm() {
     assert!(poisoned > 3 && poisoned < fails, "{poisoned} of {fails}");
 }
 
-/// C-Blosc2 looks for it there if there are no chunks, whatever the header says about the length of the section.
+/// C-Blosc2 looks for it there if there are no chunks, whatever the header says about the length of
+/// the section.
 #[test]
 fn the_trailer_of_a_frame_without_chunks_follows_its_header() {
     for kind in KINDS {

@@ -1,4 +1,5 @@
-//! After a simulated crash a packed super-chunk is what it was before the commit or after it, and goes on.
+//! After a simulated crash a packed super-chunk is what it was before the commit or after it, and
+//! goes on.
 
 use crate::common::packed::{contents, noise, ramp};
 use blosc_oxide::{
@@ -62,7 +63,8 @@ impl ReadAt for Logged {
 impl blosc_oxide::storage::Storage for Logged {
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.log(Call::Write(position, bytes.to_vec())) {
-            // A write that fails has done half of its work; what a broken storage has half of in a sector, nobody mends.
+            // A write that fails has done half of its work; what a broken storage has half of in a
+            // sector, nobody mends.
             let done = if self.stays_broken && bytes.len() < SECTOR { 0 } else { bytes.len() / 2 };
             self.memory.write_at(position, &bytes[..done])?;
             return Err(error);
@@ -111,8 +113,8 @@ fn apply(call: &Call, fate: Fate, rng: &mut Rng, disk: &MemoryStorage) {
     }
 }
 
-/// Every disk that a loss of power after `count` calls can leave: what was synced is there, and each call after
-/// that has any fate.
+/// Every disk that a loss of power after `count` calls can leave: what was synced is there, and
+/// each call after that has any fate.
 fn disks(before: &[u8], calls: &[Call], count: usize, each: &mut dyn FnMut(&[u8], &str)) {
     let synced = calls[..count].iter().rposition(|call| matches!(call, Call::Sync)).map_or(0, |at| at + 1);
     let open = count - synced;
@@ -137,8 +139,8 @@ fn append_all(storage: &Logged, buffers: &[Vec<u8>]) -> Result<()> {
     writer.commit()
 }
 
-/// Super-chunks to append to, with what they hold: with and without a delta, with what an earlier crash left, and
-/// so small that a sector has the header and live bytes.
+/// Super-chunks to append to, with what they hold: with and without a delta, with what an earlier
+/// crash left, and so small that a sector has the header and live bytes.
 fn starts() -> Vec<(Vec<u8>, Vec<Vec<u8>>)> {
     let mut starts = Vec::new();
     for filters in [vec![Filter::Shuffle], vec![Filter::Delta, Filter::Shuffle]] {

@@ -1,4 +1,5 @@
-//! Cut at any byte, a file is an error; one flipped bit is found wherever a checksum is on; nothing panics.
+//! Cut at any byte, a file is an error; one flipped bit is found wherever a checksum is on; nothing
+//! panics.
 #![cfg(feature = "bloscpack")]
 
 use blosc_oxide::bloscpack::{
@@ -196,7 +197,8 @@ fn wrong_offsets_are_noticed_and_not_needed() {
         (vec![positions[1], positions[1], positions[2]], Offsets::Wrong),
         (vec![positions[0], positions[2], positions[1]], Offsets::Wrong),
         (vec![i64::MAX, i64::MIN, 0], Offsets::Wrong),
-        // Nothing is wrong with these as numbers; that no chunk is there is found when it is looked for.
+        // Nothing is wrong with these as numbers; that no chunk is there is found when it is looked
+        // for.
         (vec![positions[0], positions[1] + 8, positions[2]], Offsets::Sane),
         (vec![positions[0], positions[1], positions[2] + 100_000], Offsets::Sane),
     ];
@@ -229,8 +231,8 @@ fn mutants_of_golden_files_never_panic() {
     }
 }
 
-/// The records of chunks of these sizes, after a header that leaves the sizes open and says that there are `nchunks`, and
-/// these of the records in its offsets.
+/// The records of chunks of these sizes, after a header that leaves the sizes open and says that
+/// there are `nchunks`, and these of the records in its offsets.
 fn of_unknown_chunk_size(sizes: &[usize], nchunks: usize, listed: &[usize]) -> Vec<u8> {
     let record = |(index, &size): (usize, &usize)| {
         let plain = vec![u8::try_from(index + 1).unwrap(); size];
@@ -267,7 +269,8 @@ fn offsets_that_skip_records_do_not_decide_what_a_range_holds() {
     }
 }
 
-/// `cat` makes such streams. Where the header leaves open how many chunks there are, the next header is no chunk anyway.
+/// `cat` makes such streams. Where the header leaves open how many chunks there are, the next
+/// header is no chunk anyway.
 #[test]
 fn another_file_behind_a_stream_is_not_dropped_without_a_word() {
     let data = data();

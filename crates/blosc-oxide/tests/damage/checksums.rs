@@ -1,4 +1,5 @@
-//! Checksums of frames: those that count are compared when they are needed, and changes that others make are no damage.
+//! Checksums of frames: those that count are compared when they are needed, and changes that others
+//! make are no damage.
 
 use blosc_oxide::{
     ErrorKind, Frame, FrameOptions, Location, Options,

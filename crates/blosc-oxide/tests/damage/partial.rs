@@ -165,7 +165,8 @@ fn repaired(repair: &blosc_oxide::repair::Repair) -> Vec<u8> {
     saved.bytes(0..saved.nbytes()).unwrap()
 }
 
-/// Whichever read fails: a repair that does not fail finds all, or names the chunk that it could not read.
+/// Whichever read fails: a repair that does not fail finds all, or names the chunk that it could
+/// not read.
 #[test]
 fn a_read_error_is_no_damage() {
     for layout in LAYOUTS {

@@ -1,5 +1,5 @@
-//! Damage that checksums show is not passed on: it is neither copied nor made part of a new chunk with a checksum of its
-//! own, and a file that is missing does not hide what else is wrong.
+//! Damage that checksums show is not passed on: it is neither copied nor made part of a new chunk
+//! with a checksum of its own, and a file that is missing does not hide what else is wrong.
 
 use blosc_oxide::{
     ArrayOptions, AxisSelection, Codec, ErrorKind, Frame, FrameEdit, FrameOptions, Limits, Location, NdArray,
@@ -16,7 +16,8 @@ const FILE: &str = "frame";
 const CHUNK_ITEMS: usize = 60_000;
 const CHUNK: usize = CHUNK_ITEMS * 4;
 
-/// Items of which half the bytes are noise, so that a changed byte in the middle of a chunk is still data.
+/// Items of which half the bytes are noise, so that a changed byte in the middle of a chunk is
+/// still data.
 fn data(nitems: usize) -> Vec<u8> {
     let mut rng = Rng::new(nitems as u64);
     (0..nitems).flat_map(|_| [rng.byte(), rng.byte(), 0, 0]).collect()

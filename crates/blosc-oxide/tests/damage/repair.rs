@@ -204,7 +204,8 @@ fn chunks_are_found_without_any_index() {
     }
 }
 
-/// A piece of the middle overwritten: the chunks in it are damaged, and hold zeros; all others are as they were.
+/// A piece of the middle overwritten: the chunks in it are damaged, and hold zeros; all others are
+/// as they were.
 #[test]
 fn damaged_chunks_are_named_and_hold_zeros() {
     for checksums in [true, false] {
@@ -266,7 +267,8 @@ fn every_truncation_gives_the_chunks_that_are_left() {
     for prefix in prefixes(&bytes) {
         let repair = repair(prefix);
         let mut found = chunks(&repaired(&repair));
-        // The header tells how many there were: those that nothing is left of are zeros, and are named.
+        // The header tells how many there were: those that nothing is left of are zeros, and are
+        // named.
         let lost = found.split_off(found.len() - repair.report().damaged_chunks);
         assert!(lost.iter().all(|chunk| *chunk == [0; 2000]), "{} bytes", prefix.len());
         for (index, chunk) in found.iter().enumerate() {

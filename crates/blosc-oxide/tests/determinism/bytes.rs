@@ -98,7 +98,8 @@ fn data_that_hardly_compresses_is_stored_or_not_whatever_the_number_of_threads()
     let mut packed = 0;
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc] {
         for run in (0..=1200).step_by(20) {
-            // The end compresses just well enough, or not quite, to make up for the sizes of all streams.
+            // The end compresses just well enough, or not quite, to make up for the sizes of all
+            // streams.
             let mut data = noise.clone();
             let end = data.len();
             data[end - run..].fill(7);
@@ -242,8 +243,8 @@ fn damage_is_reported_the_same_by_any_number_of_threads() {
     }
 }
 
-/// Stores every stream, but fails for one that starts with 2, panics at one that starts with 3, and only after a while gives up
-/// on one that starts with 1.
+/// Stores every stream, but fails for one that starts with 2, panics at one that starts with 3, and
+/// only after a while gives up on one that starts with 1.
 struct Moody;
 
 impl CodecPlugin for Moody {
@@ -280,7 +281,8 @@ fn calm_noise(nbytes: usize, stream_len: usize) -> Vec<u8> {
     data
 }
 
-/// What one thread makes of it, and whether that is a chunk; any number of threads must make the same.
+/// What one thread makes of it, and whether that is a chunk; any number of threads must make the
+/// same.
 fn the_same_on_any_number_of_threads(data: &[u8], options: &Options) -> bool {
     let compressed = |threads| {
         let chunk = blosc_oxide::compress(data, &options.clone().with_threads(threads));
@@ -300,7 +302,8 @@ fn the_same_on_any_number_of_threads(data: &[u8], options: &Options) -> bool {
 fn a_chunk_that_gets_too_long_is_stored_whatever_a_later_block_reports() {
     let block = 1024_usize;
     for nblocks in [1024, 1031, 1048] {
-        // The sizes of blocks, and an offset for each, make it as long as the data here; others fail before this is known.
+        // The sizes of blocks, and an offset for each, make it as long as the data here; others
+        // fail before this is known.
         let too_long_at = ((block - 4) * nblocks).div_ceil(block + 4) - 1;
         for (fails_at, is_stored) in [(too_long_at, false), (too_long_at + 1, true), (nblocks - 1, true)] {
             let mut data = calm_noise(block * nblocks, block);
@@ -326,7 +329,8 @@ fn a_block_that_gets_too_long_is_stored_whatever_a_later_stream_of_it_reports() 
 
 #[test]
 fn streams_of_one_block_that_get_too_long_are_stored_whatever_a_later_one_reports() {
-    // A size before each stream, and one offset: from a length on, 0 to 7 bytes are left for the last stream.
+    // A size before each stream, and one offset: from a length on, 0 to 7 bytes are left for the
+    // last stream.
     for stream_len in [16_000, 16_001, 16_002, 16_003] {
         for fails_at in 0..4 {
             let mut data = calm_noise(4 * stream_len, stream_len);

@@ -238,7 +238,8 @@ fn metadata_changes_with_the_data() {
 
 #[test]
 fn a_short_file_is_not_stuck_with_its_chunk_size() {
-    // The reference cuts the chunk size to the length of the input; one byte would only ever take bytes as chunks.
+    // The reference cuts the chunk size to the length of the input; one byte would only ever take
+    // bytes as chunks.
     let golden = Golden::repository().entries("bloscpack");
     for name in ["onebyte.blp", "empty.blp"] {
         let entry = golden.iter().find(|entry| entry.file == name).unwrap();

@@ -1,5 +1,5 @@
-//! A commit costs what has changed, and not the number of chunks; many of them leave a file that is not much longer than it
-//! has to be.
+//! A commit costs what has changed, and not the number of chunks; many of them leave a file that is
+//! not much longer than it has to be.
 
 use crate::common::child::Scratch;
 use crate::common::content::{Content, noise};

@@ -1,4 +1,5 @@
-//! A call that fails leaves what would be committed as it was before: all of it happens, or nothing.
+//! A call that fails leaves what would be committed as it was before: all of it happens, or
+//! nothing.
 
 use crate::common::content::{Content, noise};
 use crate::common::disk;
@@ -135,7 +136,8 @@ fn a_call_that_fails_half_way_changes_nothing() {
             let place = format!("{name} at place {number}");
             assert_eq!(Content::of(&sc).unwrap(), before, "{place}");
             assert_eq!(sc.chunksize(), chunksize, "{place}");
-            // In a file, space of older indexes that has been taken is not given back before a compaction.
+            // In a file, space of older indexes that has been taken is not given back before a
+            // compaction.
             assert!(sc.cbytes() == cbytes || number == 1, "{place}");
             sc.append(&chunk(9)).unwrap();
             let frame = sc.commit().unwrap();
@@ -172,7 +174,8 @@ fn a_frame_that_is_dropped_after_a_failed_write_has_nothing_of_it() {
     assert_eq!(decompressor.decompress(&left.chunk(0).unwrap()).unwrap(), chunk(1));
 }
 
-/// Of chunks of one size, special ones are in the index only; the first one of another size makes them chunks.
+/// Of chunks of one size, special ones are in the index only; the first one of another size makes
+/// them chunks.
 #[test]
 fn what_is_seen_after_a_failed_write_to_the_storage_is_what_was_there_before() {
     for layout in [FrameLayout::Contiguous, FrameLayout::Sparse] {

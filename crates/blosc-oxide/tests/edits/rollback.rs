@@ -1,5 +1,5 @@
-//! What has not been committed is taken back when an edit is dropped or aborted, whatever ends it: the frame is again what
-//! the last commit made it, and goes on from there.
+//! What has not been committed is taken back when an edit is dropped or aborted, whatever ends it:
+//! the frame is again what the last commit made it, and goes on from there.
 
 use crate::common::child::Scratch;
 use crate::common::content::{Content, noise};

@@ -1,5 +1,5 @@
-//! When a call to the storage fails, an error is returned, the handle refuses further changes, and what was committed
-//! stays readable.
+//! When a call to the storage fails, an error is returned, the handle refuses further changes, and
+//! what was committed stays readable.
 #![allow(clippy::print_stdout, reason = "how much was checked is worth knowing")]
 
 use crate::common::content::{Content, noise};
@@ -101,7 +101,8 @@ fn assert_poisoned(place: &str, frame: &mut FrameEdit) {
     }
 }
 
-/// Checks that there are no files but those that count, and those that counted before and could not be removed.
+/// Checks that there are no files but those that count, and those that counted before and could not
+/// be removed.
 fn assert_no_litter(place: &str, layout: FrameLayout, disk: &Disk, start: &Image) {
     if layout == FrameLayout::Contiguous {
         return;

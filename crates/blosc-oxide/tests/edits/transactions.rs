@@ -1,5 +1,5 @@
-//! What readers and transactions promise: an edit happens as a whole or not at all, a snapshot stays what it is, and both
-//! cost what has changed.
+//! What readers and transactions promise: an edit happens as a whole or not at all, a snapshot
+//! stays what it is, and both cost what has changed.
 
 use crate::common::content::{Content, noise};
 use crate::common::disk;
@@ -63,7 +63,8 @@ fn end<E>(edit: E, how: End, good: impl FnOnce(&mut E) -> Result<()>, bad: impl 
     }
 }
 
-/// Checks that nothing that was recorded changes what is published: the header of a file, the index of a directory.
+/// Checks that nothing that was recorded changes what is published: the header of a file, the index
+/// of a directory.
 fn assert_unpublished(place: &str, disk: &Disk, layout: FrameLayout, header_len: u64) {
     let log = disk.log();
     let published = log.start.get(disk::header_file(layout)).unwrap().to_vec();

@@ -71,8 +71,8 @@ fn a_type_is_kept_as_it_is_written() {
     }
 }
 
-/// Arrays of the repository of C-Blosc2, with items of 4 bytes whatever their type says. Their hashes are of what
-/// python-blosc2 4.14.1 decodes the chunks to.
+/// Arrays of the repository of C-Blosc2, with items of 4 bytes whatever their type says. Their
+/// hashes are of what python-blosc2 4.14.1 decodes the chunks to.
 const COMPAT: [(&str, &[u64], &str); 2] = [
     ("example_day_month_temp.b2nd", &[400, 3], "0dc81ad04c51978088816bfd06241fecc8ca9cb4c132ffd1d9ade02fada31228"),
     ("example_item_prices.b2nd", &[12, 25, 250], "55bf0fe603f55201bfaad37d64de94cea1cbd39911930787458bb6e6edaae28c"),

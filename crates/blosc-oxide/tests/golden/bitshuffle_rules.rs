@@ -1,4 +1,5 @@
-//! Bitshuffled chunks follow the rule that the readers of their format have, and are read by the rule of their writer.
+//! Bitshuffled chunks follow the rule that the readers of their format have, and are read by the
+//! rule of their writer.
 
 use blosc_oxide::{
     BitshuffleRule, Chunk, Codec, Compressor, Decompressor, Filter, Frame, Options, SuperChunk,
@@ -24,7 +25,8 @@ fn options() -> Options {
     Options::new(TYPESIZE).with_codec(Codec::Lz4).with_filters([Filter::BitShuffle]).with_blocksize(BLOCKSIZE)
 }
 
-/// Bit `k` of byte `j` of item `i` is bit `i % 8` of byte `i / 8` of row `8 * j + k`, written down as it is defined.
+/// Bit `k` of byte `j` of item `i` is bit `i % 8` of byte `i / 8` of row `8 * j + k`, written down
+/// as it is defined.
 fn untransposed(block: &[u8]) -> Vec<u8> {
     let items = block.len() / TYPESIZE;
     let mut out = vec![0; block.len()];

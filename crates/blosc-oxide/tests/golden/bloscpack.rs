@@ -1,5 +1,6 @@
-//! Every Bloscpack file that others wrote decodes to the bytes it was made from, and is described as its manifest says.
-//! Every damaged one is an error that says what is wrong, or still gives all of its data.
+//! Every Bloscpack file that others wrote decodes to the bytes it was made from, and is described
+//! as its manifest says. Every damaged one is an error that says what is wrong, or still gives all
+//! of its data.
 #![cfg(feature = "bloscpack")]
 
 use blosc_oxide::bloscpack::{Bloscpack, Offsets, ReadOptions, unpack};

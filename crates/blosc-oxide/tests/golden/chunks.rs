@@ -1,4 +1,5 @@
-//! Every chunk that others wrote decodes to the bytes it was made from, and is described as its manifest says.
+//! Every chunk that others wrote decodes to the bytes it was made from, and is described as its
+//! manifest says.
 
 use blosc_oxide::{Chunk, Codec, Decompressor, Header, LazyChunk, Special};
 use testkit::golden::{CHUNK_KINDS, Compat, CompatFile, Entry, Golden};
@@ -134,7 +135,8 @@ fn check_facts(name: &str, facts: &Value, header: &Header) {
         assert!(!header.is_split() || split, "{name}: split");
     }
     for (fact, value) in found {
-        // The manifest leaves out what does not apply, such as the number of blocks of a memcpyed chunk.
+        // The manifest leaves out what does not apply, such as the number of blocks of a memcpyed
+        // chunk.
         if let Some(promised) = facts.get(fact) {
             assert_eq!(&value, promised, "{name}: {fact}");
         }

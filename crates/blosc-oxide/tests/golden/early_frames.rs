@@ -1,4 +1,5 @@
-//! Frames in the formats of the betas: what we write is what those releases wrote, and is read back.
+//! Frames in the formats of the betas: what we write is what those releases wrote, and is read
+//! back.
 
 use blosc_oxide::{
     BitshuffleRule, Chunk, Codec, ErrorKind, Filter, Frame, Options, Special, SuperChunk, Threads, legacy::EarlyFrame,
@@ -140,7 +141,8 @@ fn what_had_no_place_in_early_frames_is_refused() {
     }
 }
 
-/// Fields whose values follow from what the codec made of the data, which need not be what it made then.
+/// Fields whose values follow from what the codec made of the data, which need not be what it made
+/// then.
 fn without_lengths(header: &[u8]) -> Vec<u8> {
     let mut header = header.to_vec();
     header[16..24].fill(0);
@@ -175,7 +177,8 @@ fn headers_are_those_of_the_releases() {
         let tail = |bytes: &[u8], section: usize| bytes[header_len + section..].to_vec();
         let (theirs, ours) = (tail(&theirs, sections[0]), tail(&ours, sections[1]));
         assert_eq!(theirs.len(), ours.len(), "{name}");
-        // The index has other offsets, but the same header; they stored it after trying, which a flag tells.
+        // The index has other offsets, but the same header; they stored it after trying, which a
+        // flag tells.
         assert_eq!((&theirs[..2], &theirs[3..31]), (&ours[..2], &ours[3..31]), "{name}");
         let of_host = if cfg!(target_endian = "big") { BIG_ENDIAN } else { 0 };
         assert_eq!((theirs[31], ours[31]), (0, of_host), "{name}");

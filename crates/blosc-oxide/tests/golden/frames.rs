@@ -1,4 +1,5 @@
-//! Every frame that others wrote, of today and of the first betas, gives the bytes and the metadata that it was made of.
+//! Every frame that others wrote, of today and of the first betas, gives the bytes and the metadata
+//! that it was made of.
 
 use blosc_oxide::{Codec, Frame, Location, Special, SplitMode, storage::FileStorage};
 use std::fmt::Write as _;

@@ -5,7 +5,8 @@ use blosc_oxide::{
 };
 use std::io::Cursor;
 
-/// Where a frame keeps its level and, of codes above 5, that the code is elsewhere; and where that is.
+/// Where a frame keeps its level and, of codes above 5, that the code is elsewhere; and where that
+/// is.
 const CODEC_FLAGS_AT: usize = 27;
 const CODEC_AT: usize = 77;
 

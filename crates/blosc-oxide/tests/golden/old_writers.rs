@@ -1,5 +1,6 @@
-//! Files that the alphas and betas of C-Blosc2 wrote themselves give what was put in, however they are read: by
-//! themselves, or by the old rule of bitshuffle where no field tells the rule, which is then named as ambiguous.
+//! Files that the alphas and betas of C-Blosc2 wrote themselves give what was put in, however they
+//! are read: by themselves, or by the old rule of bitshuffle where no field tells the rule, which
+//! is then named as ambiguous.
 
 use blosc_oxide::{
     BitshuffleRule, Chunk, Decompressor, Error, ErrorKind, Frame, FrameOptions, Location, Options, Result, SuperChunk,
@@ -12,7 +13,8 @@ use testkit::sha256_hex;
 /// What the sets hold; fewer checked files mean that this test has lost its eyes.
 const SHARED_FILES: usize = 1040;
 const REPOSITORY_FILES: usize = 64;
-/// How many files of the whole set no field tells the rule of, and of those marked so in the manifest.
+/// How many files of the whole set no field tells the rule of, and of those marked so in the
+/// manifest.
 const AMBIGUOUS: usize = 40;
 
 const READS_OLD_ZSTD: bool = cfg!(all(feature = "zstd-legacy", not(feature = "zstd-pure")));

@@ -1,5 +1,6 @@
-//! Damaged chunks give an error that says what is wrong, or data; never a panic, and never the output's old content.
-//! Damaged files of every kind give an error or data, in no time and within the limits; where there are checksums, an error.
+//! Damaged chunks give an error that says what is wrong, or data; never a panic, and never the
+//! output's old content. Damaged files of every kind give an error or data, in no time and within
+//! the limits; where there are checksums, an error.
 
 use blosc_oxide::{Chunk, Codec, Compressor, Decompressor, ErrorKind, Filter, LazyChunk, Limits, Options, Threads};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,7 +8,8 @@ use testkit::alloc::CountingAllocator;
 use testkit::golden::Golden;
 use testkit::{Rng, mutate};
 
-/// More than most of the files hold, and little enough that a mutant which declares it costs nothing.
+/// More than most of the files hold, and little enough that a mutant which declares it costs
+/// nothing.
 const MOST: usize = 64 << 10;
 
 fn decompressor() -> Decompressor {
@@ -406,7 +408,8 @@ mod files {
                     for prefix in mutate::prefixes(bytes) {
                         let what = format!("{name}: cut to {} of {} bytes", prefix.len(), bytes.len());
                         let found = read(&specimen.with_file(number, prefix.to_vec()), &what);
-                        // What stands after the data may be missing: old bytes, room, a copy of the header.
+                        // What stands after the data may be missing: old bytes, room, a copy of the
+                        // header.
                         let is_commit = prefix.len() > 24 && prefix[prefix.len() - 24..].starts_with(b"b2footer");
                         let is_fine = found.is_none_or(|found| found == original) || is_commit;
                         assert!(is_fine, "{} ({kind:?}), {what}: other data", specimen.name);

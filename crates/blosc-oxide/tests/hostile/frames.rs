@@ -1,4 +1,5 @@
-//! Damaged and hostile frames give an error or data: no panic, no hang, no allocation above the limits.
+//! Damaged and hostile frames give an error or data: no panic, no hang, no allocation above the
+//! limits.
 
 use blosc_oxide::{
     AxisSelection, ErrorKind, Frame, FrameOptions, Limits, Location, NdArray, Options, Result, SuperChunk, Threads,

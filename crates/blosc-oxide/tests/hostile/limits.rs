@@ -207,7 +207,8 @@ mod bombs {
         let bytes = with_index(&zeros(4 * 200_000, 4), &index);
         let frame = open(&bytes, limited()).unwrap();
         assert_eq!(frame.nchunks(), 200_000);
-        // A few entries are looked up in their blocks, and are of chunks that are not there; for many, all are needed.
+        // A few entries are looked up in their blocks, and are of chunks that are not there; for
+        // many, all are needed.
         let (last, used) = CountingAllocator::on_this_thread(|| {
             let kinds = (0..200_000).step_by(2000).map(|index| frame.chunk_header(index).unwrap_err().kind());
             kinds.fold(None, |_, kind| Some(kind))

@@ -53,8 +53,8 @@ fn append(bytes: &[u8]) -> Result<()> {
     writer.commit()
 }
 
-/// The tables of the Zstandard encoder in Rust, whose size comes with the level and not from the file. Those of the C library
-/// are not counted.
+/// The tables of the Zstandard encoder in Rust, whose size comes with the level and not from the
+/// file. Those of the C library are not counted.
 const TABLES: u64 = if cfg!(feature = "zstd-pure") { 8 << 20 } else { 0 };
 
 fn check(bytes: &[u8], what: &str) {

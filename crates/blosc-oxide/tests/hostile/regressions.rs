@@ -53,7 +53,8 @@ fn an_empty_stream_of_a_plugin_is_not_taken_for_zeros() {
 
 #[test]
 fn the_block_size_of_an_instrumented_chunk_is_not_rounded_to_items() {
-    // One unsplit stream of typesize 12: sixteen bytes of measurements, which are no multiple of twelve.
+    // One unsplit stream of typesize 12: sixteen bytes of measurements, which are no multiple of
+    // twelve.
     let mut chunk = header(0x95, 12, 16, 16, 32 + 4 + 4 + 16);
     chunk[21] = Filter::Shuffle.id();
     chunk[22] = Codec::Zstd.code();
@@ -122,7 +123,8 @@ fn a_zlib_stream_after_one_that_did_not_fit_is_whole() {
     }
 }
 
-/// C-Blosc2 deletes the last chunk, and writes the trailer directly behind the header; the length of the section stays.
+/// C-Blosc2 deletes the last chunk, and writes the trailer directly behind the header; the length
+/// of the section stays.
 #[test]
 fn a_frame_whose_chunks_were_all_deleted_by_the_reference_is_opened() {
     let options = FrameOptions::new(Options::new(4)).with_checksums(false);
@@ -136,7 +138,8 @@ fn a_frame_whose_chunks_were_all_deleted_by_the_reference_is_opened() {
     assert_eq!(frame.bytes(0..2000).unwrap(), [7; 2000]);
 }
 
-/// Found by fuzzing: the list of chunks along the first axis was made before anybody saw that there are no items.
+/// Found by fuzzing: the list of chunks along the first axis was made before anybody saw that there
+/// are no items.
 #[test]
 fn an_axis_of_any_length_is_fine_if_another_has_none() {
     let options = ArrayOptions::new(&[1 << 55, 0], Options::new(1)).with_chunks(&[1, 1]).with_blocks(&[1, 1]);
@@ -209,7 +212,8 @@ fn variable_length_metalayers_are_verified_as_far_as_the_limits_allow() {
     assert_eq!(verified(100_000).unexamined, 3);
 }
 
-/// C-Blosc2 asks the super-chunk for the size of items where the meta byte is 0, and refuses a chunk that has none.
+/// C-Blosc2 asks the super-chunk for the size of items where the meta byte is 0, and refuses a
+/// chunk that has none.
 #[test]
 fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
     let data: Vec<u8> = (0..4000_u32).flat_map(u32::to_le_bytes).collect();
@@ -220,7 +224,8 @@ fn a_chunk_with_bytedelta_says_how_many_planes_it_has() {
     assert_eq!(blosc_oxide::decompress(&chunk).unwrap(), data);
 }
 
-/// A frame of items of `typesize` bytes, in chunks of 24 bytes that the index alone says are NaNs; the last one has 18.
+/// A frame of items of `typesize` bytes, in chunks of 24 bytes that the index alone says are NaNs;
+/// the last one has 18.
 fn frame_of_nans(typesize: u32) -> Vec<u8> {
     let options = FrameOptions::new(Options::new(4)).with_checksums(false);
     let mut frame = Frame::create(MemoryStorage::default(), options).unwrap();

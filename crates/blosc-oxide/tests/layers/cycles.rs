@@ -1,7 +1,7 @@
 //! No folder has an import cycle: whoever reads one file of it needs to know those below only.
 //!
-//! The files and folders of a folder are told apart, and what its `mod.rs` defines itself; a use of a module deep inside of one
-//! by a module deep inside of another is one of the two.
+//! The files and folders of a folder are told apart, and what its `mod.rs` defines itself; a use of
+//! a module deep inside of one by a module deep inside of another is one of the two.
 
 use crate::imports::{Crate, ModulePath};
 use std::collections::{BTreeMap, BTreeSet};

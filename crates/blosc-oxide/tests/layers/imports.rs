@@ -1,4 +1,5 @@
-//! The imports of a crate: which module uses an item of which other, re-exports followed to where the item is.
+//! The imports of a crate: which module uses an item of which other, re-exports followed to where
+//! the item is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -48,8 +49,8 @@ impl Crate {
         self.modules.insert(path, module);
     }
 
-    /// Who uses whom: pairs of modules, the first of which uses an item that is in the file of the second. A public
-    /// re-export is no use.
+    /// Who uses whom: pairs of modules, the first of which uses an item that is in the file of the
+    /// second. A public re-export is no use.
     pub(crate) fn uses(&self) -> BTreeSet<(ModulePath, ModulePath)> {
         let mut uses = BTreeSet::new();
         for (from, module) in &self.modules {

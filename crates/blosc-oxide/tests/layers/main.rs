@@ -1,4 +1,5 @@
-//! A module uses only lower layers: every `crate::` path in the source is read and an upward edge fails.
+//! A module uses only lower layers: every `crate::` path in the source is read and an upward edge
+//! fails.
 
 mod cycles;
 mod imports;
@@ -75,7 +76,8 @@ fn named_from_root(module: &str, code: &str) -> Vec<Edge> {
     edges
 }
 
-/// Paths that climb with `super::` to the crate root; one more step is needed inside the test module of a file.
+/// Paths that climb with `super::` to the crate root; one more step is needed inside the test
+/// module of a file.
 fn named_by_super(module: &str, depth: usize, code: &str) -> Vec<Edge> {
     let tests_start = code.find("#[cfg(test)]").unwrap_or(code.len());
     let mut edges = Vec::new();
@@ -143,7 +145,8 @@ fn rust_files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The module names from the crate root down to a file: `chunk/header.rs` and `chunk/header/mod.rs` are the same.
+/// The module names from the crate root down to a file: `chunk/header.rs` and `chunk/header/mod.rs`
+/// are the same.
 fn module_path(file: &Path) -> Vec<String> {
     let mut names: Vec<_> = file.with_extension("").iter().map(|name| name.to_string_lossy().into_owned()).collect();
     names.retain(|name| name != "mod");

@@ -46,7 +46,8 @@ fn memory_is_bounded() {
     let array = NdArray::open(&path).unwrap();
     let nbytes = SHAPE.iter().product::<u64>() * ITEM;
 
-    // A slice: itself and a few blocks a thread; what is compressed of a chunk counts as well, since it is read.
+    // A slice: itself and a few blocks a thread; what is compressed of a chunk counts as well,
+    // since it is read.
     for axis in 0..3 {
         let selections: Vec<AxisSelection> =
             (0..3).map(|other| if other == axis { AxisSelection::Index(100) } else { AxisSelection::All }).collect();
@@ -59,8 +60,8 @@ fn memory_is_bounded() {
     assert!(whole == items());
     drop(whole);
 
-    // A copy with other chunks: for each thread a chunk as it is read, as it is stored and compressed, and those that
-    // wait to be stored.
+    // A copy with other chunks: for each thread a chunk as it is read, as it is stored and
+    // compressed, and those that wait to be stored.
     let other = array.options().with_chunks(&[128, 32, 100]).with_blocks(&[32, 32, 20]);
     let other_chunk = 128 * 32 * 100 * ITEM;
     let limit = THREADS * (3 * other_chunk + 8 * other_chunk / 2 + 4 * BLOCK + CHUNK) + (1 << 20) + BITS_AND_PIECES;

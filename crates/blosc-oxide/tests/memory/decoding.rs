@@ -1,4 +1,5 @@
-//! Decoding takes memory for the data, for two blocks on each thread, and up to 1 MiB besides; and little stack.
+//! Decoding takes memory for the data, for two blocks on each thread, and up to 1 MiB besides; and
+//! little stack.
 
 use crate::alone;
 use crate::common::specimen::{Kind, specimens};
@@ -84,7 +85,8 @@ fn decoding_a_part_takes_the_part_and_two_blocks() {
             let range = 3_000_001..3_000_101;
             let (part, used) = CountingAllocator::on_all_threads(|| chunk.bytes(range.clone()).unwrap());
             assert_eq!(part, data[range]);
-            // The first block, which all others are the difference to, is not part of the output here.
+            // The first block, which all others are the difference to, is not part of the output
+            // here.
             let blocks = if filters.contains(&Filter::Delta) { 3 } else { 2 };
             assert_peak(&format!("{codec} {filters:?}"), used.peak, 100, blocks * blocksize);
         }
@@ -150,7 +152,8 @@ fn chunks_under_way_are_held_to_the_limit() {
     let frame_options = FrameOptions::new(options.clone()).with_limits(limits).with_durability(Durability::None);
     let scratch = crate::common::child::Scratch::new("under-way");
     let path = scratch.path().join("flat.b2frame");
-    // A chunk, as data and as it is made and stored, and blocks of each thread; four chunks at a time would be twice that.
+    // A chunk, as data and as it is made and stored, and blocks of each thread; four chunks at a
+    // time would be twice that.
     let (chunks, blocks) = (4 * CHUNK, 4 * 2 * BLOCK);
     let mut frame = Frame::create(&path, frame_options.clone()).unwrap();
     let (taken, used) = CountingAllocator::on_all_threads(|| frame.extend_from(&data[..], CHUNK));

@@ -1,4 +1,5 @@
-//! What is written comes back: every version, checksum, codec, filter and chunk size, from slices, readers and pipes.
+//! What is written comes back: every version, checksum, codec, filter and chunk size, from slices,
+//! readers and pipes.
 #![cfg(feature = "bloscpack")]
 
 use blosc_oxide::bloscpack::{

@@ -31,7 +31,8 @@ fn awkward_buffers() -> Vec<Vec<u8>> {
     buffers
 }
 
-/// The layout of the first writers: header, special chunks, data chunks, offset table, and nothing between them.
+/// The layout of the first writers: header, special chunks, data chunks, offset table, and nothing
+/// between them.
 fn assert_strict_layout(bytes: &[u8]) {
     let packed = open(bytes);
     let (mut at, mut nbytes) = (HEADER_LEN, HEADER_LEN);

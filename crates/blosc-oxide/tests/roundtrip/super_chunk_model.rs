@@ -1,4 +1,5 @@
-//! A super-chunk does what a plain list of buffers does, in memory, in one storage and in a directory.
+//! A super-chunk does what a plain list of buffers does, in memory, in one storage and in a
+//! directory.
 
 use blosc_oxide::{
     Codec, Filter, Frame, FrameEdit, FrameOptions, Location, Options, Special, SuperChunk, Threads, fill_chunk,

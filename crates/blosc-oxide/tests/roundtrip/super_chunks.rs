@@ -1,4 +1,5 @@
-//! What super-chunks and frames take and refuse: metalayers, chunks of all sizes, special ones, single blocks.
+//! What super-chunks and frames take and refuse: metalayers, chunks of all sizes, special ones,
+//! single blocks.
 
 use blosc_oxide::{
     Codec, ErrorKind, Format, Frame, FrameEdit, FrameOptions, FrameVersion, Location, Options, Special, SuperChunk,

@@ -1,4 +1,5 @@
-//! Several handles on one frame, without locking: each commit is there or reports that it is not, and none is lost.
+//! Several handles on one frame, without locking: each commit is there or reports that it is not,
+//! and none is lost.
 
 use crate::common::child::{self, Scratch};
 use crate::common::content::{Content, noise};

@@ -98,7 +98,8 @@ fn reports(out: impl BufRead + Send + 'static) -> Receiver<usize> {
     receiver
 }
 
-/// Checks that the frame holds at least `reported` chunks, all of them right, and nothing that was not committed.
+/// Checks that the frame holds at least `reported` chunks, all of them right, and nothing that was
+/// not committed.
 fn check(path: &Path, reported: usize) -> usize {
     let frame = match Frame::open(path) {
         Ok(frame) => frame,

@@ -1,4 +1,5 @@
-//! One process writes and four read, without locks: the readers see committed states only, in order.
+//! One process writes and four read, without locks: the readers see committed states only, in
+//! order.
 #![allow(clippy::print_stdout, reason = "how much was checked is worth knowing")]
 
 use crate::common::child::{self, Scratch};

@@ -1,5 +1,5 @@
-//! Readers without a lock open committed states only, and keep the chunks of the state that they have opened, while a writer
-//! adds, replaces and deletes chunks, and is closed and opened again.
+//! Readers without a lock open committed states only, and keep the chunks of the state that they
+//! have opened, while a writer adds, replaces and deletes chunks, and is closed and opened again.
 
 use crate::common::child::Scratch;
 use crate::common::content::{Content, noise};
@@ -216,7 +216,8 @@ fn checksums_that_a_later_commit_has_overwritten_are_not_called_damaged() {
     assert!(reader.chunk(9_999).is_ok());
 }
 
-/// Replaces, removes and adds chunks, again and again, so that numbers of files would come up again.
+/// Replaces, removes and adds chunks, again and again, so that numbers of files would come up
+/// again.
 fn churn(frame: &mut FrameEdit, seed: u64) {
     frame.update(0, &noise(seed, CHUNK)).unwrap();
     frame.delete(1).unwrap();

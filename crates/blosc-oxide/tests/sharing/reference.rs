@@ -1,5 +1,5 @@
-//! C-Blosc2 and our handles change a frame in turns: it knows nothing of checksums, slots and free places, and writes over
-//! all of them.
+//! C-Blosc2 and our handles change a frame in turns: it knows nothing of checksums, slots and free
+//! places, and writes over all of them.
 
 use crate::common::child::is_long;
 use crate::common::content::{Content, noise};
@@ -153,7 +153,8 @@ fn a_layer_behind_the_hashes_is_no_conflict() {
     }
 }
 
-/// In turns, each makes some changes; our handle stays open, or is opened for each turn, and so does a reader.
+/// In turns, each makes some changes; our handle stays open, or is opened for each turn, and so
+/// does a reader.
 fn take_turns(seed: u64, checksums: bool, stays_open: bool) {
     let (disk, mut frame) = with_slots(checksums);
     let mut reader = disk::open(&disk, LAYOUT).unwrap();

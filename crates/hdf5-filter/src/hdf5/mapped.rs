@@ -33,8 +33,8 @@ impl Drop for Library {
     }
 }
 
-/// Where HDF5 may be: what all of the process sees, and then each library that has HDF5 in its name. A program that loads HDF5
-/// for itself, as Python does for h5py, hides it from all others.
+/// Where HDF5 may be: what all of the process sees, and then each library that has HDF5 in its
+/// name. A program that loads HDF5 for itself, as Python does for h5py, hides it from all others.
 pub(super) fn libraries() -> Vec<Library> {
     let mut paths: Vec<CString> = Vec::new();
     list(&mut paths);

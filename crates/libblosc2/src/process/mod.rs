@@ -1,4 +1,5 @@
-//! What belongs to the whole process: settings, what was registered, threads, and variables of the environment.
+//! What belongs to the whole process: settings, what was registered, threads, and variables of the
+//! environment.
 
 pub(crate) mod environment;
 pub(crate) mod registry;

@@ -39,7 +39,8 @@ impl Compat {
     }
 }
 
-/// One file of `compat/chunks`. All of them are made from the 32-bit integers 0, 1, 2, ..., little-endian.
+/// One file of `compat/chunks`. All of them are made from the 32-bit integers 0, 1, 2, ...,
+/// little-endian.
 #[derive(Debug, Clone)]
 pub struct CompatFile {
     /// The name of the file.
@@ -66,7 +67,8 @@ impl CompatFile {
         Self { raw_filter: !name.starts_with("blosc-"), name, path, plain_nbytes, compared }
     }
 
-    /// The bytes that it decodes to, the last few of which only matter up to [`compared`](Self::compared).
+    /// The bytes that it decodes to, the last few of which only matter up to
+    /// [`compared`](Self::compared).
     #[must_use]
     pub fn plain(&self) -> Vec<u8> {
         let mut plain: Vec<u8> = (0u32..1_000_000).flat_map(u32::to_le_bytes).collect();
@@ -88,7 +90,8 @@ fn read(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The bitshuffle fixtures have a length that is no multiple of eight elements; all others are whole.
+/// The bitshuffle fixtures have a length that is no multiple of eight elements; all others are
+/// whole.
 fn expected_nbytes(name: &str) -> usize {
     match name {
         _ if !name.ends_with("memcpy.cdata") => MOST_NBYTES,

@@ -1,7 +1,7 @@
 //! A typed index of files that other implementations wrote, with what they decode to.
 //!
-//! The part in `tests/golden` is always there; the whole set is beside the checkout, in `../shared`, on machines that
-//! have it.
+//! The part in `tests/golden` is always there; the whole set is beside the checkout, in
+//! `../shared`, on machines that have it.
 
 mod compat;
 
@@ -137,14 +137,16 @@ impl Entry {
         fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The plain bytes made from the formula, before any lossy filter; `None` when there is no formula.
+    /// The plain bytes made from the formula, before any lossy filter; `None` when there is no
+    /// formula.
     #[must_use]
     pub fn original(&self) -> Option<Vec<u8>> {
         crate::formula::generate(&self.data)
     }
 }
 
-/// An `external:` entry is a file of the C-Blosc repository, of which the compat directory holds copies.
+/// An `external:` entry is a file of the C-Blosc repository, of which the compat directory holds
+/// copies.
 fn locate(golden: &Golden, set: &str, file: &str) -> Option<PathBuf> {
     let Some(external) = file.strip_prefix("external:") else {
         return Some(golden.root.join(set).join(file));

@@ -21,19 +21,19 @@ pub struct Log {
 }
 
 impl Log {
-    /// Shows every image that a cut of power could have left, with the number of calls that had been made. An image is
-    /// shown once for each number.
+    /// Shows every image that a cut of power could have left, with the number of calls that had
+    /// been made. An image is shown once for each number.
     ///
-    /// Of what was not synced, each sector of each write, each change of a length and each change of a name is there or
-    /// not: all combinations of up to 10 of them. With more, all combinations of up to 10 whole calls, and 1,000 random
-    /// ones.
+    /// Of what was not synced, each sector of each write, each change of a length and each change
+    /// of a name is there or not: all combinations of up to 10 of them. With more, all combinations
+    /// of up to 10 whole calls, and 1,000 random ones.
     pub fn power_cuts(&self, seed: u64, visit: &mut dyn FnMut(usize, &Image)) {
         visit(0, &self.start);
         self.power_cuts_after(0, 1, seed, visit);
     }
 
-    /// The same for cuts after more than `calls` calls, of which some may not have been synced; of the images, one in so
-    /// many is made and shown.
+    /// The same for cuts after more than `calls` calls, of which some may not have been synced; of
+    /// the images, one in so many is made and shown.
     pub fn power_cuts_after(&self, calls: usize, one_in: usize, seed: u64, visit: &mut dyn FnMut(usize, &Image)) {
         let mut rng = Rng::new(seed);
         let mut sample = Sample { one_in, count: 0 };
@@ -61,9 +61,10 @@ impl Log {
         }
     }
 
-    /// Shows every image that a killed process could have left, with the number of calls that had been made wholly: all
-    /// of those are there, and a part of the next one if it is a write. Writes to the start of the
-    /// file `name` are cut short at every byte, others at up to `max_cuts`.
+    /// Shows every image that a killed process could have left, with the number of calls that had
+    /// been made wholly: all of those are there, and a part of the next one if it is a write.
+    /// Writes to the start of the file `name` are cut short at every byte, others at up to
+    /// `max_cuts`.
     pub fn kills(&self, name: &str, seed: u64, max_cuts: usize, visit: &mut dyn FnMut(usize, &Image)) {
         let mut rng = Rng::new(seed);
         let mut live = self.start.clone();
@@ -83,8 +84,9 @@ impl Log {
         }
     }
 
-    /// Shows what is left when a write to the start of the file `name` is torn at any byte, which no disk does: its
-    /// first bytes there and the others not, and the reverse. Everything before it is there, nothing after it.
+    /// Shows what is left when a write to the start of the file `name` is torn at any byte, which
+    /// no disk does: its first bytes there and the others not, and the reverse. Everything before
+    /// it is there, nothing after it.
     pub fn torn_starts(&self, name: &str, visit: &mut dyn FnMut(usize, &Image)) {
         let mut live = self.start.clone();
         for (number, call) in self.calls.iter().enumerate() {

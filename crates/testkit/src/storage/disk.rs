@@ -76,8 +76,8 @@ impl Disk {
         Self(Arc::new(Mutex::new(Inner { start: image.clone(), image, ..Inner::default() })))
     }
 
-    /// A disk after the calls of a log, as the next process finds it: all is there, but only what was synced survives. Its
-    /// own log goes on from there.
+    /// A disk after the calls of a log, as the next process finds it: all is there, but only what
+    /// was synced survives. Its own log goes on from there.
     #[must_use]
     pub fn after(log: Log) -> Self {
         let mut image = log.start.clone();

@@ -50,7 +50,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The fields of an item in the order of their places, with what is between them as fields without a name.
+    /// The fields of an item in the order of their places, with what is between them as fields
+    /// without a name.
     fn describe_fields(
         &self,
         text: &mut String,

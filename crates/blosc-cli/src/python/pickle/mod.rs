@@ -1,7 +1,8 @@
 //! NumPy arrays in pickles, as `pack_array` of python-blosc and python-blosc2 compresses them.
 //!
-//! Unpickling is running a program. This one runs nothing: it knows the instructions that put values together, and of all
-//! that can be called the functions that make an array or its type. Anything else is refused by its name.
+//! Unpickling is running a program. This one runs nothing: it knows the instructions that put
+//! values together, and of all that can be called the functions that make an array or its type.
+//! Anything else is refused by its name.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -29,10 +30,12 @@ const MAX_NAME: usize = 256;
 /// The longest text that is looked at: a short pickle can use one often.
 const MAX_TEXT: usize = 1 << 16;
 
-/// The array that `data` is the pickle of, and which of its bytes are the items; `None` if it is no pickle.
+/// The array that `data` is the pickle of, and which of its bytes are the items; `None` if it is no
+/// pickle.
 ///
 /// # Errors
-/// `Unsupported` if it is a pickle of something else, with the name of what that is; `Corrupt` if it is damaged.
+/// `Unsupported` if it is a pickle of something else, with the name of what that is; `Corrupt` if
+/// it is damaged.
 pub(crate) fn pickled_array(data: &[u8]) -> Result<Option<(NpyHeader, Range<usize>)>> {
     if !matches!(data, [PICKLE_START, 2..=5, .., PICKLE_END]) {
         return Ok(None);
@@ -46,9 +49,11 @@ pub(crate) fn pickled_array(data: &[u8]) -> Result<Option<(NpyHeader, Range<usiz
     }
 }
 
-/// The place of a value in the machine: several may refer to the same one, and some are completed later.
+/// The place of a value in the machine: several may refer to the same one, and some are completed
+/// later.
 type Place = usize;
-/// Values in a row, of which any number of others can consist: a short pickle could name a long tuple a thousand times.
+/// Values in a row, of which any number of others can consist: a short pickle could name a long
+/// tuple a thousand times.
 type Members = Rc<[Place]>;
 
 #[derive(Debug, Clone)]
@@ -410,8 +415,8 @@ pub(super) fn unsupported(message: &str) -> Error {
 mod tests {
     use super::*;
 
-    /// `pickle.dumps(numpy.arange(4, dtype='<u2').reshape(2, 2), 5)`, with the name of the function and what is behind
-    /// it to be replaced.
+    /// `pickle.dumps(numpy.arange(4, dtype='<u2').reshape(2, 2), 5)`, with the name of the function
+    /// and what is behind it to be replaced.
     fn pickle(module: &str, function: &str, arguments: &[u8]) -> Vec<u8> {
         let text = |text: &str| [&[0x8c, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
         [&b"\x80\x05"[..], &text(module), b"\x94", &text(function), b"\x93", arguments, b"R."].concat()
@@ -475,7 +480,8 @@ mod tests {
         }
     }
 
-    /// A type with two fields that are both the type before it, and so on: short to write, endless to describe.
+    /// A type with two fields that are both the type before it, and so on: short to write, endless
+    /// to describe.
     fn doubled(times: u32) -> Vec<u8> {
         let number = |number: u64| [&b"\x8a\x08"[..], &number.to_le_bytes()].concat();
         let start = b"cnumpy\ndtype\nU\x02u1\x85R(K\x03U\x01|";

@@ -93,7 +93,8 @@ impl Forge {
     }
 
     fn lizv1_match(&mut self, offset: usize, len: usize) {
-        // Long matches with a new offset are written as far ones, whatever the offset is: readers do not mind.
+        // Long matches with a new offset are written as far ones, whatever the offset is: readers
+        // do not mind.
         if len >= 16 && offset != self.last_offset && (offset > 65_535 || len.is_multiple_of(2)) {
             if !self.pending.is_empty() {
                 let run = self.run(7);
@@ -198,7 +199,8 @@ fn coded(part: &[u8]) -> Option<Vec<u8>> {
     {
         return Some(vec![*first]);
     }
-    // A code with 7 bits for most bytes is no longer than the part, if that is long enough to pay for the weights.
+    // A code with 7 bits for most bytes is no longer than the part, if that is long enough to pay
+    // for the weights.
     let most = usize::from(part.iter().copied().max()?).min(127);
     let is_short = part.len() < 400 || part.iter().any(|&byte| byte > 127);
     let short: Vec<u8> = (0..=most).map(|_| (most + 1).next_power_of_two().ilog2().to_le_bytes()[0]).collect();
@@ -208,8 +210,8 @@ fn coded(part: &[u8]) -> Option<Vec<u8>> {
     Some(huffman_coded(part, &short)).filter(|coded| coded.len() < part.len())
 }
 
-/// `data` in the code in which byte `i` has `lengths[i]` bits: weights that are not FSE coded, and four streams. There are at
-/// most 129 lengths, and they use up all codes.
+/// `data` in the code in which byte `i` has `lengths[i]` bits: weights that are not FSE coded, and
+/// four streams. There are at most 129 lengths, and they use up all codes.
 pub(super) fn huffman_coded(data: &[u8], lengths: &[u8]) -> Vec<u8> {
     let longest = *lengths.iter().max().expect("a code has lengths");
     let weights: Vec<u8> = lengths.iter().map(|&length| longest + 1 - length).collect();

@@ -1,4 +1,5 @@
-//! Filters that store a block cell by cell, so that items that are close in space are close in the bytes.
+//! Filters that store a block cell by cell, so that items that are close in space are close in the
+//! bytes.
 
 use super::Geometry;
 use super::coordinates::advance;

@@ -1,7 +1,8 @@
 //! Shape, chunk shape and block shape of an array, and everything that follows from them.
 //!
-//! An array is cut into chunks, and each chunk into blocks. Chunks at the border are as large as the others, and so are
-//! blocks at the border of a chunk: what lies outside is padding. All products are checked when a [`Geometry`] is made.
+//! An array is cut into chunks, and each chunk into blocks. Chunks at the border are as large as
+//! the others, and so are blocks at the border of a chunk: what lies outside is padding. All
+//! products are checked when a [`Geometry`] is made.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation, clippy::unwrap_used)]
 
 #[allow(
@@ -42,8 +43,9 @@ impl Geometry {
     /// Checks that the three shapes go together.
     ///
     /// # Errors
-    /// `InvalidArgument` if they have different numbers of dimensions, more than 16, a chunk or block of no length along
-    /// a dimension that has some, blocks longer than chunks, or products beyond what the format can hold.
+    /// `InvalidArgument` if they have different numbers of dimensions, more than 16, a chunk or
+    /// block of no length along a dimension that has some, blocks longer than chunks, or products
+    /// beyond what the format can hold.
     pub fn new(typesize: usize, shape: &[u64], chunks: &[u64], blocks: &[u64]) -> Result<Self> {
         if shape.len() > MAX_DIMS || chunks.len() != shape.len() || blocks.len() != shape.len() {
             bail!(
@@ -199,12 +201,14 @@ impl Geometry {
         self.chunk_coordinates(chunk).into_iter().enumerate().map(|(axis, at)| self.chunk_span(axis, at)).collect()
     }
 
-    /// Whether the items of a chunk without padding follow each other in the array, in the order in which they are stored.
+    /// Whether the items of a chunk without padding follow each other in the array, in the order in
+    /// which they are stored.
     pub(in crate::array) fn keeps_order(&self) -> bool {
         is_run(&self.chunks, &self.shape) && is_run(&self.blocks, &self.chunks)
     }
 
-    /// Whether a chunk has room for more than these items: behind the end of the array, or behind its last block.
+    /// Whether a chunk has room for more than these items: behind the end of the array, or behind
+    /// its last block.
     pub(in crate::array) fn has_padding(&self, spans: &[Range<u64>]) -> bool {
         let lengths = self.chunks.iter().zip(&self.blocks);
         spans
@@ -219,7 +223,8 @@ impl Geometry {
         place(&self.grid, chunk)
     }
 
-    /// Which items along an axis the chunk at this place of the grid has; the last one may have fewer.
+    /// Which items along an axis the chunk at this place of the grid has; the last one may have
+    /// fewer.
     #[must_use]
     pub fn chunk_span(&self, axis: usize, place: u64) -> Range<u64> {
         let (Some(&chunk), Some(&length)) = (self.chunks.get(axis), self.shape.get(axis)) else { return 0..0 };

@@ -1,4 +1,5 @@
-//! Data that goes out in C or Fortran order, of any length, without ever being in memory as a whole.
+//! Data that goes out in C or Fortran order, of any length, without ever being in memory as a
+//! whole.
 
 use super::regions::{Axis, Budget, Region, Regions, in_order};
 use crate::array::geometry::copy::{c_strides, size};
@@ -38,9 +39,9 @@ impl ArrayReader {
         OrderedView { array: self, order }
     }
 
-    /// Writes this range of the bytes of the array, in C order, to `out`; without padding, they are as many as all items
-    /// have. No more than 32 MiB are in memory at a time, or a row of blocks that has up to 256 MiB: each block is decoded
-    /// once then.
+    /// Writes this range of the bytes of the array, in C order, to `out`; without padding, they are
+    /// as many as all items have. No more than 32 MiB are in memory at a time, or a row of blocks
+    /// that has up to 256 MiB: each block is decoded once then.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};
@@ -52,13 +53,14 @@ impl ArrayReader {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` if there are not as many bytes; as reading the chunks, and whatever `out` reports. What came
-    /// before that has been written.
+    /// `InvalidArgument` if there are not as many bytes; as reading the chunks, and whatever `out`
+    /// reports. What came before that has been written.
     pub fn write_to(&self, range: Range<u64>, out: impl Write) -> Result<()> {
         self.in_order(ItemOrder::C).write_to(range, out)
     }
 
-    /// The bytes of the array in C order from `start` on, as many of them as are cheap to get at once; none at the end.
+    /// The bytes of the array in C order from `start` on, as many of them as are cheap to get at
+    /// once; none at the end.
     ///
     /// # Errors
     /// As [`write_to`](Self::write_to).
@@ -66,10 +68,12 @@ impl ArrayReader {
         self.in_order(ItemOrder::C).bytes_from(start)
     }
 
-    /// Writes what `selections` select, in C order, to `out`, in as little memory as [`write_to`](Self::write_to).
+    /// Writes what `selections` select, in C order, to `out`, in as little memory as
+    /// [`write_to`](Self::write_to).
     ///
     /// # Errors
-    /// As [`slice`](Self::slice), and whatever `out` reports. What came before that has been written.
+    /// As [`slice`](Self::slice), and whatever `out` reports. What came before that has been
+    /// written.
     pub fn slice_to(&self, selections: &[AxisSelection], out: impl Write) -> Result<()> {
         self.in_order(ItemOrder::C).slice_to(selections, out)
     }

@@ -1,9 +1,11 @@
-//! An array, or what is taken of one, cut into parts that follow each other in C order, each within a budget of memory.
+//! An array, or what is taken of one, cut into parts that follow each other in C order, each within
+//! a budget of memory.
 
 use crate::numpy::ItemOrder;
 use std::ops::Range;
 
-/// What belongs to the axes of an array, the slowest axis of this order first; the other way round, too.
+/// What belongs to the axes of an array, the slowest axis of this order first; the other way round,
+/// too.
 pub(in crate::array) fn in_order<T: Clone>(values: &[T], order: ItemOrder) -> Vec<T> {
     match order {
         ItemOrder::C => values.to_vec(),
@@ -15,7 +17,8 @@ pub(in crate::array) fn in_order<T: Clone>(values: &[T], order: ItemOrder) -> Ve
 #[derive(Debug, Clone, Copy)]
 pub(in crate::array) struct Budget {
     pub(in crate::array) usual: u64,
-    /// For parts that are a row of blocks: if they were less, each block would be decoded several times.
+    /// For parts that are a row of blocks: if they were less, each block would be decoded several
+    /// times.
     pub(in crate::array) row: u64,
 }
 
@@ -35,7 +38,8 @@ pub(in crate::array) struct Axis {
 /// The parts, one after the other: the items of each are in a row, and those of the next follow.
 pub(in crate::array) struct Regions {
     lengths: Vec<u64>,
-    /// The axis along which parts are ranges: before it they are single indices, behind it everything.
+    /// The axis along which parts are ranges: before it they are single indices, behind it
+    /// everything.
     axis: usize,
     /// How long the ranges are, but for the first and the last.
     run: u64,
@@ -56,7 +60,8 @@ pub(in crate::array) struct Region {
 }
 
 impl Regions {
-    /// Parts within `budget`, unless a single item has more. They start where chunks do, else where blocks do, if that fits.
+    /// Parts within `budget`, unless a single item has more. They start where chunks do, else where
+    /// blocks do, if that fits.
     pub(in crate::array) fn new(axes: &[Axis], typesize: usize, budget: Budget) -> Self {
         let row_nbytes = |axis: usize| {
             let inner = axes.get(axis + 1..).unwrap_or_default();

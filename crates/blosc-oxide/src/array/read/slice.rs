@@ -24,10 +24,12 @@ impl ArrayReader {
         self.slice(&vec![AxisSelection::All; self.geometry().ndim()])
     }
 
-    /// What `selections` select, a selection for each axis, in C order. Only the blocks that are touched are decoded.
+    /// What `selections` select, a selection for each axis, in C order. Only the blocks that are
+    /// touched are decoded.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is not a selection for each axis or one is outside; as reading the chunks.
+    /// `InvalidArgument` if there is not a selection for each axis or one is outside; as reading
+    /// the chunks.
     pub fn slice(&self, selections: &[AxisSelection]) -> Result<Vec<u8>> {
         let selection = self.bounded(selections)?;
         let mut out = vec![0; selection.nbytes];
@@ -56,8 +58,8 @@ impl ArrayReader {
         self.read(&selection, out)
     }
 
-    /// Puts what `selections` select into `out`, where items along each axis that is kept are `strides` bytes apart: into a part
-    /// of a larger array, or in another order.
+    /// Puts what `selections` select into `out`, where items along each axis that is kept are
+    /// `strides` bytes apart: into a part of a larger array, or in another order.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection};
@@ -70,8 +72,8 @@ impl ArrayReader {
     /// ```
     ///
     /// # Errors
-    /// As [`slice`](Self::slice); `InvalidArgument` if there is not a stride for each axis that is kept, if items would
-    /// overlap, or if `out` has no room for all.
+    /// As [`slice`](Self::slice); `InvalidArgument` if there is not a stride for each axis that is
+    /// kept, if items would overlap, or if `out` has no room for all.
     pub fn slice_into_strided(&self, selections: &[AxisSelection], out: &mut [u8], strides: &[usize]) -> Result<()> {
         let selection = Selection::new(self.geometry(), selections, self.sc.limits())?;
         let strides = selection.all_strides(strides)?;

@@ -17,7 +17,8 @@ pub enum AxisSelection {
     All,
     /// One index; the axis is gone in the result.
     Index(u64),
-    /// From a start to before an end, by a step. A negative step goes down, and a missing end is where it runs out.
+    /// From a start to before an end, by a step. A negative step goes down, and a missing end is
+    /// where it runs out.
     Slice {
         /// The first index.
         start: u64,
@@ -43,7 +44,8 @@ impl AxisSelection {
         Self::Indices(indices.into_iter().collect())
     }
 
-    /// From what is taken, the items of this range; it must not be empty, and the selection must be inside its axis.
+    /// From what is taken, the items of this range; it must not be empty, and the selection must be
+    /// inside its axis.
     pub(in crate::array) fn part(&self, range: &Range<u64>) -> Self {
         match self {
             Self::All => range.clone().into(),
@@ -100,7 +102,8 @@ impl From<RangeFull> for AxisSelection {
 /// A selection that has been checked against the length of its axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::array) enum Indices {
-    /// `start`, `start + step` and so on, `count` of them, counted backwards in the result if `is_reversed`.
+    /// `start`, `start + step` and so on, `count` of them, counted backwards in the result if
+    /// `is_reversed`.
     Steps { start: u64, step: u64, count: usize, is_reversed: bool },
     /// Indices with their places in the result, in the order of the indices.
     List(Vec<(u64, usize)>),
@@ -209,7 +212,8 @@ impl CheckedSelection {
     }
 }
 
-/// Items in a row of a cell, and where they go: `from`, `from + step` and so on go to `to`, `to + 1` and so on.
+/// Items in a row of a cell, and where they go: `from`, `from + step` and so on go to `to`,
+/// `to + 1` and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::array) struct Span {
     pub(in crate::array) from: usize,
@@ -347,7 +351,8 @@ impl AxisPlan {
         self.chunks.iter().map(|chunk| chunk.blocks.len()).sum()
     }
 
-    /// The parts that can be worked on at the same time, in the order of their places: chunks, or their blocks.
+    /// The parts that can be worked on at the same time, in the order of their places: chunks, or
+    /// their blocks.
     pub(in crate::array) fn groups(&self, by_block: bool) -> Vec<Group> {
         if !self.is_apart {
             return vec![Group { chunks: 0..self.chunks.len(), blocks: None, places: 0..self.count }];

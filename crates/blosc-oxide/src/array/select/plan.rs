@@ -16,7 +16,8 @@ pub(in crate::array) struct Selection {
 }
 
 impl Selection {
-    /// Checks `selections`, and finds out what they touch; `limits` bound how many chunks and blocks that can be along an axis.
+    /// Checks `selections`, and finds out what they touch; `limits` bound how many chunks and
+    /// blocks that can be along an axis.
     pub(in crate::array) fn new(geometry: &Geometry, selections: &[AxisSelection], limits: Limits) -> Result<Self> {
         let checked = checked(geometry, selections)?;
         let counts = checked.iter().map(CheckedSelection::count);
@@ -67,7 +68,8 @@ impl Selection {
         usize::try_from(geometry.number_of(place)).unwrap_or(usize::MAX)
     }
 
-    /// The parts of each axis that are worked on by themselves, so many that `workers` have enough to do.
+    /// The parts of each axis that are worked on by themselves, so many that `workers` have enough
+    /// to do.
     pub(in crate::array) fn groups(&self, workers: usize) -> Vec<Vec<Group>> {
         let mut groups: Vec<Vec<Group>> = self.axes.iter().map(|axis| axis.groups(false)).collect();
         if workers < 2 {
@@ -176,7 +178,8 @@ pub(in crate::array) struct BoxCopy {
     pub(in crate::array) shape: Dims<usize>,
 }
 
-/// Calls `copy` for each box of items that is taken of a block, given by what is taken of it along each axis.
+/// Calls `copy` for each box of items that is taken of a block, given by what is taken of it along
+/// each axis.
 pub(in crate::array) fn each_box(blocks: &[&AxisBlock], strides: &[usize], mut copy: impl FnMut(&BoxCopy)) {
     let mut which = vec![0; blocks.len()];
     loop {

@@ -13,10 +13,12 @@ use crate::storage::Location;
 use std::ops::Range;
 
 impl ArrayReader {
-    /// A copy with other chunks, another codec or in another place: start with [`options`](Self::options). All
-    /// metalayers are copied too. The shape, typesize and type of `options` do not count.
+    /// A copy with other chunks, another codec or in another place: start with
+    /// [`options`](Self::options). All metalayers are copied too. The shape, typesize and type of
+    /// `options` do not count.
     ///
-    /// It is made chunk by chunk, several at the same time: no more of it is in memory than a few chunks for each thread.
+    /// It is made chunk by chunk, several at the same time: no more of it is in memory than a few
+    /// chunks for each thread.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, Codec, Fill, NdArray, Options, Location};
@@ -36,8 +38,8 @@ impl ArrayReader {
         self.derive(place.into(), &options, &|spans, out, strides| self.read_spans(spans, out, strides))
     }
 
-    /// A copy whose axis `i` is the axis `axes[i]` of this one. See [`copy`](Self::copy) for `options`; chunks and
-    /// blocks are those of the copy ([`ArrayOptions::transposed`] helps).
+    /// A copy whose axis `i` is the axis `axes[i]` of this one. See [`copy`](Self::copy) for
+    /// `options`; chunks and blocks are those of the copy ([`ArrayOptions::transposed`] helps).
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options, Location};
@@ -77,8 +79,8 @@ impl ArrayReader {
 }
 
 impl NdArray {
-    /// Joins arrays along an axis into a new one, with the metalayers of the first. See [`copy`](crate::ArrayReader::copy) for
-    /// `options`.
+    /// Joins arrays along an axis into a new one, with the metalayers of the first. See
+    /// [`copy`](crate::ArrayReader::copy) for `options`.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options, Location};
@@ -90,8 +92,9 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`copy`](crate::ArrayReader::copy); `InvalidArgument` if there is no array or no such axis, or if the arrays have items of
-    /// different types or different lengths along another axis.
+    /// As [`copy`](crate::ArrayReader::copy); `InvalidArgument` if there is no array or no such
+    /// axis, or if the arrays have items of different types or different lengths along another
+    /// axis.
     pub fn concatenate(
         place: impl Into<Location>,
         arrays: &[&ArrayReader],

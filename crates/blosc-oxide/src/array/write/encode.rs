@@ -24,7 +24,8 @@ pub(in crate::array) struct Encoder {
     scratch: Vec<u8>,
 }
 
-/// Fills the data of a chunk, given its number among those that are made, with the help of some memory.
+/// Fills the data of a chunk, given its number among those that are made, with the help of some
+/// memory.
 pub(in crate::array) type Fill<'a> =
     dyn Fn(&ArrayReader, usize, &mut [u8], &mut Vec<u8>) -> Result<Filled<'a>> + Sync + 'a;
 
@@ -59,8 +60,8 @@ impl Encoder {
         Ok(self.take_chunk(len))
     }
 
-    /// The first `len` bytes of the memory for chunks: that memory itself, if most of it is used, because to copy them to
-    /// new memory is slower than to take new memory for the next chunk.
+    /// The first `len` bytes of the memory for chunks: that memory itself, if most of it is used,
+    /// because to copy them to new memory is slower than to take new memory for the next chunk.
     fn take_chunk(&mut self, len: usize) -> Vec<u8> {
         if len < self.chunk.len() / 2 {
             return self.chunk[..len].to_vec();
@@ -71,8 +72,8 @@ impl Encoder {
         chunk
     }
 
-    /// Compresses some blocks, and takes the others as they are stored; `None` if that cannot be done, and they are there
-    /// as well then.
+    /// Compresses some blocks, and takes the others as they are stored; `None` if that cannot be
+    /// done, and they are there as well then.
     fn encode_blocks(
         &mut self,
         array: &ArrayReader,
@@ -104,9 +105,9 @@ pub(in crate::array) fn ranges_of(blocks: &[bool], nbytes: usize) -> Vec<Range<u
 impl ArrayEdit {
     /// Makes `count` chunks and stores them, without making them chunks of the array.
     ///
-    /// Which thread makes which chunk is left to chance; they are stored in order, so that the bytes are always the same.
-    /// Old chunks that they are made of are compared with their hashes: what is made of damage gets a hash that calls it
-    /// good.
+    /// Which thread makes which chunk is left to chance; they are stored in order, so that the
+    /// bytes are always the same. Old chunks that they are made of are compared with their hashes:
+    /// what is made of damage gets a hash that calls it good.
     pub(in crate::array) fn encode(
         &mut self,
         geometry: &Geometry,

@@ -1,8 +1,9 @@
 //! Changing the shape of an array: growing and cutting it, taking parts out and putting others in.
 //!
-//! Each axis of the new shape is described by pieces that come from the old items, from new data, or are zeros. Chunks
-//! that hold the same items as before are kept as they are; the others are put together and compressed anew. Nothing of
-//! the array changes before all of them are stored, and then shape and chunks change together.
+//! Each axis of the new shape is described by pieces that come from the old items, from new data,
+//! or are zeros. Chunks that hold the same items as before are kept as they are; the others are put
+//! together and compressed anew. Nothing of the array changes before all of them are stored, and
+//! then shape and chunks change together.
 
 use super::encode::Filled;
 use crate::array::edit::ArrayEdit;
@@ -58,8 +59,8 @@ impl ArrayEdit {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` if `shape` has another number of dimensions or is more than the format can hold; as reading and
-    /// writing the chunks. Nothing has changed then.
+    /// `InvalidArgument` if `shape` has another number of dimensions or is more than the format can
+    /// hold; as reading and writing the chunks. Nothing has changed then.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         self.edit(|array| {
             let geometry = array.geometry().with_shape(shape)?;
@@ -88,8 +89,8 @@ impl ArrayEdit {
         })
     }
 
-    /// Adds the bytes of a file at the end of `axis`: whole layers, all items in `order`. They are read chunk by chunk, so
-    /// that no more of them is in memory than a few chunks for each thread.
+    /// Adds the bytes of a file at the end of `axis`: whole layers, all items in `order`. They are
+    /// read chunk by chunk, so that no more of them is in memory than a few chunks for each thread.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and whatever reading the file reports.
@@ -109,13 +110,13 @@ impl ArrayEdit {
         })
     }
 
-    /// Puts `data` in front of the index `at` of `axis`: whole layers, all items in C order. Where neither `at` nor the
-    /// number of layers is a multiple of the length of chunks, all chunks behind it are compressed again. No data is no
-    /// layers, also where layers have no items.
+    /// Puts `data` in front of the index `at` of `axis`: whole layers, all items in C order. Where
+    /// neither `at` nor the number of layers is a multiple of the length of chunks, all chunks
+    /// behind it are compressed again. No data is no layers, also where layers have no items.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such axis or index, or if `data` does not make up whole layers; as reading and
-    /// writing the chunks. Nothing has changed then.
+    /// `InvalidArgument` if there is no such axis or index, or if `data` does not make up whole
+    /// layers; as reading and writing the chunks. Nothing has changed then.
     pub fn insert(&mut self, axis: usize, at: u64, data: &[u8]) -> Result<()> {
         self.edit(|array| array.insert_here(axis, at, data))
     }
@@ -176,7 +177,8 @@ impl ArrayEdit {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such axis or range; as reading and writing the chunks. Nothing has changed then.
+    /// `InvalidArgument` if there is no such axis or range; as reading and writing the chunks.
+    /// Nothing has changed then.
     pub fn delete(&mut self, axis: usize, range: Range<u64>) -> Result<()> {
         self.edit(|array| {
             let old = array.length(axis)?;
@@ -200,8 +202,8 @@ impl ArrayEdit {
     /// Takes axes of length 1 away.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such axis, if it has another length, or if chunks are longer along it than the
-    /// array: such an array must be copied with chunks of 1 first.
+    /// `InvalidArgument` if there is no such axis, if it has another length, or if chunks are
+    /// longer along it than the array: such an array must be copied with chunks of 1 first.
     pub fn squeeze(&mut self, axes: &[usize]) -> Result<()> {
         self.edit(|array| {
             let old = array.geometry().clone();
@@ -285,8 +287,8 @@ impl ArrayEdit {
     }
 }
 
-/// How many chunks at the start are what they were: those before the first change of the first axis, if no other axis
-/// changes.
+/// How many chunks at the start are what they were: those before the first change of the first
+/// axis, if no other axis changes.
 fn chunks_kept(old: &Geometry, new: &Geometry, axes: &[AxisPieces]) -> u64 {
     let (Some(first), Some(&chunk)) = (axes.first().and_then(|pieces| pieces.first()), new.chunks().first()) else {
         return 0;

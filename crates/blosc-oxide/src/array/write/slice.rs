@@ -12,11 +12,12 @@ use blosc_kernels::boxes::{Source, copy_box};
 use std::ops::Range;
 
 impl ArrayEdit {
-    /// Writes `data`, in C order, over what `selections` select. The chunks that are touched are compressed again, side by side.
+    /// Writes `data`, in C order, over what `selections` select. The chunks that are touched are
+    /// compressed again, side by side.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is not a selection for each axis, one is outside, or `data` is not as long as what they
-    /// take; as reading and writing the chunks. Nothing has changed then.
+    /// `InvalidArgument` if there is not a selection for each axis, one is outside, or `data` is
+    /// not as long as what they take; as reading and writing the chunks. Nothing has changed then.
     pub fn write(&mut self, selections: &[AxisSelection], data: &[u8]) -> Result<()> {
         self.edit(|array| {
             let selection = Selection::new(array.geometry(), selections, array.sc.limits())?;
@@ -28,12 +29,12 @@ impl ArrayEdit {
         })
     }
 
-    /// Writes items of `data` over what `selections` select, where items along each axis that is kept are `strides` bytes
-    /// apart. A stride of 0 writes one item everywhere.
+    /// Writes items of `data` over what `selections` select, where items along each axis that is
+    /// kept are `strides` bytes apart. A stride of 0 writes one item everywhere.
     ///
     /// # Errors
-    /// As [`write`](Self::write); `InvalidArgument` if there is not a stride for each axis that is kept, or if `data`
-    /// does not have all items.
+    /// As [`write`](Self::write); `InvalidArgument` if there is not a stride for each axis that is
+    /// kept, or if `data` does not have all items.
     pub fn write_strided(&mut self, selections: &[AxisSelection], data: &[u8], strides: &[usize]) -> Result<()> {
         self.edit(|array| {
             let selection = Selection::new(array.geometry(), selections, array.sc.limits())?;

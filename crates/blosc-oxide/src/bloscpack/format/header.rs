@@ -94,8 +94,8 @@ impl FileHeader {
     /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
-    /// `Truncated` if it is not all there, `Unsupported` for a version, option or checksum of the future, `Corrupt` if
-    /// it is none or its numbers contradict each other.
+    /// `Truncated` if it is not all there, `Unsupported` for a version, option or checksum of the
+    /// future, `Corrupt` if it is none or its numbers contradict each other.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let Some(start) = array_at::<8>(bytes, 0) else {
             bail!(Truncated, "header: {V1_LEN} bytes needed at least, {} given", bytes.len());

@@ -1,16 +1,17 @@
 //! A journal at the end of a file: what is about to be overwritten, and with what.
 //!
-//! An append has to overwrite bytes that are in use: the last chunk, the offsets, the header. Before the first of them is
-//! touched, all of these changes stand after the end of the data and are synced. From then on the file has its new
-//! content, whoever opens it: [`Recovered`] puts the changes over what is read, [`Journal::apply`] makes them for good
-//! and takes the journal away. Other readers do not look at what comes after the last chunk.
+//! An append has to overwrite bytes that are in use: the last chunk, the offsets, the header.
+//! Before the first of them is touched, all of these changes stand after the end of the data and
+//! are synced. From then on the file has its new content, whoever opens it: [`Recovered`] puts the
+//! changes over what is read, [`Journal::apply`] makes them for good and takes the journal away.
+//! Other readers do not look at what comes after the last chunk.
 //!
 //! ```text
 //! | patch | patch | ... | start u64 | len u64 | patches u32 | crc32 u32 | "blpkjrnl" |
 //! patch: | at u64 | length u64 | old bytes | new bytes |
 //! ```
-//! `start` is where the first patch stands, `len` the length of the file without its journal; the CRC-32 covers
-//! everything from `start` up to itself.
+//! `start` is where the first patch stands, `len` the length of the file without its journal; the
+//! CRC-32 covers everything from `start` up to itself.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -61,7 +62,8 @@ impl Patch {
         self.at.saturating_add(self.new.len() as u64)
     }
 
-    /// Whether every byte of what stands there now is the old or the new one, however far the change has come.
+    /// Whether every byte of what stands there now is the old or the new one, however far the
+    /// change has come.
     fn is_under_way(&self, source: &dyn ReadAt) -> Result<bool> {
         let mut found = vec![0; self.new.len()];
         read_exact(source, self.at, &mut found, "what the journal covers")?;
@@ -83,7 +85,8 @@ impl Journal {
         Self { patches, len }
     }
 
-    /// The journal at the end of `source`, if there is a whole one and it belongs to what stands before it.
+    /// The journal at the end of `source`, if there is a whole one and it belongs to what stands
+    /// before it.
     pub(in crate::bloscpack) fn find(source: &dyn ReadAt, limits: Limits) -> Result<Option<Self>> {
         let file_len = source.len()?;
         let Some(footer_at) = file_len.checked_sub(FOOTER_LEN as u64) else { return Ok(None) };
@@ -115,8 +118,8 @@ impl Journal {
         Ok(true)
     }
 
-    /// Whether `tail`, the last bytes of a file of length `file_len` whose chunks end at `chunks_end`, may end with a
-    /// journal that counts.
+    /// Whether `tail`, the last bytes of a file of length `file_len` whose chunks end at
+    /// `chunks_end`, may end with a journal that counts.
     pub(in crate::bloscpack) fn may_count(tail: &[u8], chunks_end: u64, file_len: u64) -> bool {
         let Some(footer) = tail.len().checked_sub(FOOTER_LEN).and_then(|at| tail.get(at..)) else { return false };
         if !footer.ends_with(MAGIC) {
@@ -168,15 +171,16 @@ impl Journal {
         bytes
     }
 
-    /// Puts the journal in place, which makes its changes valid. The data that they refer to must be synced already, and
-    /// `start` be beyond everything that is in use before or after. Whoever reads it has the same `limits`.
+    /// Puts the journal in place, which makes its changes valid. The data that they refer to must
+    /// be synced already, and `start` be beyond everything that is in use before or after. Whoever
+    /// reads it has the same `limits`.
     pub(in crate::bloscpack) fn write(&self, storage: &mut dyn Storage, start: u64, limits: Limits) -> Result<()> {
         let bytes = self.encode(start);
         limits.check(WHAT, bytes.len())?;
         let written = storage.write_at(start, &bytes).and_then(|()| storage.sync());
         written.map_err(|error| {
-            // Whoever is told of an error will try again: the changes must not come true behind their back, not after
-            // a loss of power either.
+            // Whoever is told of an error will try again: the changes must not come true behind
+            // their back, not after a loss of power either.
             let _ = storage.set_len(start).and_then(|()| storage.sync());
             error.into()
         })
@@ -188,7 +192,8 @@ impl Journal {
             .map_err(|error| error.within("the change is made, but its journal could not be cleared away"))
     }
 
-    /// Makes the changes of a journal that is in place, and takes it away. Doing it again does no harm.
+    /// Makes the changes of a journal that is in place, and takes it away. Doing it again does no
+    /// harm.
     pub(in crate::bloscpack) fn apply(&self, storage: &mut dyn Storage) -> Result<()> {
         for patch in &self.patches {
             storage.write_at(patch.at, &patch.new)?;

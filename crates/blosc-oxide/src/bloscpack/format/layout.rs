@@ -91,7 +91,8 @@ impl Layout {
         self.header.len() as u64
     }
 
-    /// Reads the header of the chunk at `at`, and checks that all of it is there and that it is one of this file.
+    /// Reads the header of the chunk at `at`, and checks that all of it is there and that it is one
+    /// of this file.
     pub(in crate::bloscpack) fn chunk_at(&self, source: &dyn ReadAt, index: u64, at: u64) -> Result<Place> {
         self.read_chunk_header(source, index, at).map_err(|error| error.within(format_args!("chunk {index}")))
     }

@@ -69,7 +69,8 @@ impl Metadata {
     }
 }
 
-/// Reads the description in metadata: a string or, as it was before 0.7.2, lists in place of tuples.
+/// Reads the description in metadata: a string or, as it was before 0.7.2, lists in place of
+/// tuples.
 fn dtype_from_json(json: &Value) -> Result<DType> {
     match json {
         Value::String(text) => DType::parse(text),

@@ -22,10 +22,11 @@ const PIECE: u64 = 8192;
 pub enum Offsets {
     /// There is none.
     Absent,
-    /// Its entries are -1: whoever wrote the file did not come to an end, or wrote to a pipe. Chunks are found by going
-    /// from one to the next.
+    /// Its entries are -1: whoever wrote the file did not come to an end, or wrote to a pipe.
+    /// Chunks are found by going from one to the next.
     Unset,
-    /// Its entries cannot be right. They are ignored, chunks are found by going from one to the next.
+    /// Its entries cannot be right. They are ignored, chunks are found by going from one to the
+    /// next.
     Wrong,
     /// Its entries are used.
     Sane,
@@ -43,8 +44,8 @@ impl Table {
         Self { at, entries }
     }
 
-    /// The table that starts at `at`, where no one has written down how long it is: the first entry is the end of it, or
-    /// else all entries are -1 and no chunk starts with that.
+    /// The table that starts at `at`, where no one has written down how long it is: the first entry
+    /// is the end of it, or else all entries are -1 and no chunk starts with that.
     pub(in crate::bloscpack) fn find(source: &dyn ReadAt, at: u64, file_len: u64) -> Result<Self> {
         let room = Self::new(at, file_len.saturating_sub(at).checked_div(ENTRY_LEN).unwrap_or_default());
         let mut unset = 0_u64;
@@ -106,7 +107,8 @@ impl Table {
         Ok(entries)
     }
 
-    /// Looks at the entries of `nchunks` chunks that start at `chunks_at` and take `min_len` bytes at the least.
+    /// Looks at the entries of `nchunks` chunks that start at `chunks_at` and take `min_len` bytes
+    /// at the least.
     pub(in crate::bloscpack) fn assess(
         &self,
         source: &dyn ReadAt,
@@ -133,7 +135,8 @@ impl Table {
         })
     }
 
-    /// Calls `look` with the index and the value of each of the first `count` entries, until it returns `false`.
+    /// Calls `look` with the index and the value of each of the first `count` entries, until it
+    /// returns `false`.
     fn scan(&self, source: &dyn ReadAt, count: u64, mut look: impl FnMut(u64, i64) -> bool) -> Result<()> {
         let mut index = 0_u64;
         let mut piece = Vec::new();
@@ -152,8 +155,9 @@ impl Table {
     }
 }
 
-/// Where a table that starts at `at` ends, if `first` is its first entry: where the first chunk starts. `None` if `first`
-/// is the start of a chunk, which as a number is above 4 Gi, as its upper half is the size of the data.
+/// Where a table that starts at `at` ends, if `first` is its first entry: where the first chunk
+/// starts. `None` if `first` is the start of a chunk, which as a number is above 4 Gi, as its upper
+/// half is the size of the data.
 pub(in crate::bloscpack) fn end_by_first_entry(at: u64, first: i64) -> Option<u64> {
     let end = u64::try_from(first).ok()?;
     let len = end.checked_sub(at)?;

@@ -56,8 +56,8 @@ pub(in crate::bloscpack) struct Jobs {
 }
 
 impl Jobs {
-    /// Forgets the jobs and keeps the memory of the first, and of as many others as a batch has memory for: each place
-    /// may have had a large chunk at some time.
+    /// Forgets the jobs and keeps the memory of the first, and of as many others as a batch has
+    /// memory for: each place may have had a large chunk at some time.
     pub(in crate::bloscpack) fn clear(&mut self) {
         self.used = 0;
         let mut kept = 0_usize;
@@ -88,8 +88,8 @@ impl Jobs {
         self.used += 1;
     }
 
-    /// Does all of them, reading records from `source` or, without one, taking those that the jobs came with. Then
-    /// hands over the data of those before the first that failed.
+    /// Does all of them, reading records from `source` or, without one, taking those that the jobs
+    /// came with. Then hands over the data of those before the first that failed.
     pub(in crate::bloscpack) fn run(
         &mut self,
         source: Option<&dyn ReadAt>,
@@ -146,7 +146,8 @@ impl Worker {
 
     fn decode(&mut self, job: &mut Job, how: &Decoding) -> Result<()> {
         let chunk = Chunk::parse(verified(&job.record, &job.place, how.checksum)?)?;
-        // Whoever read the header before looked at the same bytes, unless the file was changed in between.
+        // Whoever read the header before looked at the same bytes, unless the file was changed in
+        // between.
         if chunk.header() != &job.place.header {
             bail!(Corrupt, "its header has changed while it was read");
         }

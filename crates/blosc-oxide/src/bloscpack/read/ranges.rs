@@ -39,7 +39,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// The data of a chunk.
     ///
     /// # Errors
-    /// As [`compressed_chunk`](Self::compressed_chunk); `Corrupt` or `Unsupported` if it cannot be decoded.
+    /// As [`compressed_chunk`](Self::compressed_chunk); `Corrupt` or `Unsupported` if it cannot be
+    /// decoded.
     pub fn chunk(&self, index: u64) -> Result<Vec<u8>> {
         let mut data = Vec::new();
         self.each_job(iter::once(self.place(index)), |place| Ok(Job::new(place)), &mut |chunk| {
@@ -52,8 +53,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// The data of this range of bytes; chunks without any of it are not read.
     ///
     /// # Errors
-    /// As [`chunk`](Self::chunk); `InvalidArgument` if the range is not inside the data, `LimitExceeded` if it is
-    /// longer than the limits allow.
+    /// As [`chunk`](Self::chunk); `InvalidArgument` if the range is not inside the data,
+    /// `LimitExceeded` if it is longer than the limits allow.
     pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>> {
         self.check_range(&range)?;
         let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
@@ -92,7 +93,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// Writes all of the data to `out` and returns how much it was. Holds a few chunks at a time.
     ///
     /// # Errors
-    /// As [`chunk`](Self::chunk), and whatever `out` reports. All that comes before the damage has been written then.
+    /// As [`chunk`](Self::chunk), and whatever `out` reports. All that comes before the damage has
+    /// been written then.
     pub fn copy_to(&self, mut out: impl Write) -> Result<u64> {
         let mut nbytes = 0;
         self.each_chunk(|data| {
@@ -106,7 +108,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// Decodes everything and verifies every checksum.
     ///
     /// # Errors
-    /// What the first damaged chunk reports. Offsets that are wrong are no error: nothing depends on them.
+    /// What the first damaged chunk reports. Offsets that are wrong are no error: nothing depends
+    /// on them.
     pub fn verify(&self) -> Result<Verified> {
         let mut nbytes = 0;
         self.each_chunk(|data| {
@@ -126,7 +129,8 @@ impl<S: ReadAt> Bloscpack<S> {
         Ok(())
     }
 
-    /// Calls `take` with the data of every chunk, in order. Chunks before a damaged one come through.
+    /// Calls `take` with the data of every chunk, in order. Chunks before a damaged one come
+    /// through.
     fn each_chunk(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let limits = self.options.limits;
         let within = |(index, place): (u64, _)| limits.check_chunks(index + 1).and(place);
@@ -165,7 +169,8 @@ impl<S: ReadAt> Bloscpack<S> {
         }
     }
 
-    /// Decodes what `make` asks for of the chunk at each of `places`, some at a time. The first error is the last place.
+    /// Decodes what `make` asks for of the chunk at each of `places`, some at a time. The first
+    /// error is the last place.
     fn each_job(
         &self,
         places: impl Iterator<Item = Result<Place>>,

@@ -97,8 +97,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// Reads what stands before the chunks.
     ///
     /// # Errors
-    /// `Corrupt`, `Truncated` or `Unsupported` if that is damaged, cut off or of a version of the future,
-    /// `ChecksumMismatch` if the metadata is damaged; `Io` if it cannot be read.
+    /// `Corrupt`, `Truncated` or `Unsupported` if that is damaged, cut off or of a version of the
+    /// future, `ChecksumMismatch` if the metadata is damaged; `Io` if it cannot be read.
     pub fn from_storage(storage: S) -> Result<Self> {
         Self::with_options(storage, ReadOptions::new())
     }
@@ -106,7 +106,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// As [`from_storage`](Self::from_storage), with limits and threads of one's own.
     ///
     /// # Errors
-    /// As [`from_storage`](Self::from_storage); `LimitExceeded` if the metadata is larger than the limits allow.
+    /// As [`from_storage`](Self::from_storage); `LimitExceeded` if the metadata is larger than the
+    /// limits allow.
     pub fn with_options(storage: S, options: ReadOptions) -> Result<Self> {
         let source = Recovered::new(storage, options.limits)?;
         let layout = Layout::read(&source, options.limits)?;
@@ -159,15 +160,15 @@ impl<S: ReadAt> Bloscpack<S> {
         }
     }
 
-    /// Whether the number of chunks, and so the length of the data, is written down. In a file that was written to a
-    /// pipe it is not: one that was cut between two chunks looks whole.
+    /// Whether the number of chunks, and so the length of the data, is written down. In a file that
+    /// was written to a pipe it is not: one that was cut between two chunks looks whole.
     #[must_use]
     pub fn is_length_known(&self) -> bool {
         self.layout.header.nchunks().is_some()
     }
 
-    /// Whether an append or a change of metadata was interrupted after it had become valid. It reads as if it had come
-    /// to its end; [`recover`](crate::bloscpack::recover) brings it there.
+    /// Whether an append or a change of metadata was interrupted after it had become valid. It
+    /// reads as if it had come to its end; [`recover`](crate::bloscpack::recover) brings it there.
     #[must_use]
     pub fn has_journal(&self) -> bool {
         self.source.has_journal()
@@ -241,8 +242,9 @@ impl<S: ReadAt> Bloscpack<S> {
         self.options.limits.check("the list of all offsets", bytes)
     }
 
-    /// Where a chunk is: by its offset if that can be right, else by going there. Where chunks may be of any size, only going
-    /// there tells which bytes of the data a chunk holds, and an offset that skips one would contradict that.
+    /// Where a chunk is: by its offset if that can be right, else by going there. Where chunks may
+    /// be of any size, only going there tells which bytes of the data a chunk holds, and an offset
+    /// that skips one would contradict that.
     pub(in crate::bloscpack) fn place(&self, index: u64) -> Result<Place> {
         if let Some(nchunks) = self.layout.header.nchunks()
             && index >= nchunks
@@ -265,7 +267,8 @@ impl<S: ReadAt> Bloscpack<S> {
         }
     }
 
-    /// `None` if there is no good chunk where the offset says, or it does not end where the next one starts.
+    /// `None` if there is no good chunk where the offset says, or it does not end where the next
+    /// one starts.
     fn place_by_offset(&self, index: u64) -> Result<Option<Place>> {
         let (Some(table), Some(nchunks)) = (self.layout.table, self.layout.header.nchunks()) else { return Ok(None) };
         let Ok(at) = u64::try_from(table.entry(&self.source, index)?) else { return Ok(None) };

@@ -34,15 +34,16 @@ pub struct Unpacked {
     pub nbytes: u64,
 }
 
-/// Writes the data of the file that comes from `input` to `out`. Holds a few chunks at a time, and decompresses them in
-/// parallel; every checksum is verified.
+/// Writes the data of the file that comes from `input` to `out`. Holds a few chunks at a time, and
+/// decompresses them in parallel; every checksum is verified.
 ///
-/// If the header leaves open how many chunks there are, they are read up to the end: a stream that was cut between two
-/// chunks cannot be told from a whole one then.
+/// If the header leaves open how many chunks there are, they are read up to the end: a stream that
+/// was cut between two chunks cannot be told from a whole one then.
 ///
 /// # Errors
-/// As [`Bloscpack::from_storage`](crate::bloscpack::Bloscpack::from_storage) and [`Bloscpack::copy_to`](crate::bloscpack::Bloscpack::copy_to),
-/// and whatever `input` reports. All data before the damage has been written then.
+/// As [`Bloscpack::from_storage`](crate::bloscpack::Bloscpack::from_storage) and
+/// [`Bloscpack::copy_to`](crate::bloscpack::Bloscpack::copy_to), and whatever `input` reports. All
+/// data before the damage has been written then.
 pub fn unpack(input: impl Read, out: impl Write, options: &ReadOptions) -> Result<Unpacked> {
     unpack_after(input, out, options, |_, _, _| Ok(()))
 }
@@ -154,7 +155,8 @@ impl<R: Read> Input<R> {
         header.decode(&stored, &digest, limits)
     }
 
-    /// The first entry is the end of the table, or else all entries are -1 and no chunk starts with that.
+    /// The first entry is the end of the table, or else all entries are -1 and no chunk starts with
+    /// that.
     fn skip_unknown_table(&mut self) -> Result<()> {
         let start = self.at;
         loop {
@@ -225,8 +227,8 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// Reads as many records as are worked on at a time; `false` if there are no more. After an error, those before it
-    /// are there.
+    /// Reads as many records as are worked on at a time; `false` if there are no more. After an
+    /// error, those before it are there.
     fn gather(&mut self, jobs: &mut Jobs, how: &Decoding) -> Result<bool> {
         jobs.clear();
         let mut batch = Batch::new(&how.threads);

@@ -54,7 +54,8 @@ impl AppendOptions {
         self
     }
 
-    /// Sets how many bytes of data a chunk holds, for a file that does not say it or has no more than one chunk.
+    /// Sets how many bytes of data a chunk holds, for a file that does not say it or has no more
+    /// than one chunk.
     #[must_use]
     pub fn with_chunk_size(mut self, bytes: usize) -> Self {
         self.chunk_size = Some(bytes);
@@ -68,15 +69,17 @@ impl AppendOptions {
         self
     }
 
-    /// Sets whether the file is written anew, with a longer table, when its table of offsets has no room.
+    /// Sets whether the file is written anew, with a longer table, when its table of offsets has no
+    /// room.
     #[must_use]
     pub fn with_rewrite(mut self, rewrite: bool) -> Self {
         self.rewrite = rewrite;
         self
     }
 
-    /// Sets where a file is written anew, instead of under a hidden name beside the old one: on the same file system. A
-    /// file that is there already is overwritten, whether the room is needed or not, and gone afterwards.
+    /// Sets where a file is written anew, instead of under a hidden name beside the old one: on the
+    /// same file system. A file that is there already is overwritten, whether the room is needed or
+    /// not, and gone afterwards.
     #[must_use]
     pub fn with_spare(mut self, path: impl Into<PathBuf>) -> Self {
         self.spare = Some(path.into());
@@ -153,18 +156,20 @@ impl AppendOptions {
     }
 }
 
-/// Appends all that comes out of `data` to the file in `storage`. Whenever it is interrupted, the file has either the old
-/// or the new content.
+/// Appends all that comes out of `data` to the file in `storage`. Whenever it is interrupted, the
+/// file has either the old or the new content.
 ///
 /// # Errors
 /// `InvalidArgument` if the table of offsets has no room, with how many chunks still fit; as
-/// [`Bloscpack::from_storage`] and [`Bloscpack::chunk`] if the file is damaged; whatever `data` and the storage report.
+/// [`Bloscpack::from_storage`] and [`Bloscpack::chunk`] if the file is damaged; whatever `data` and
+/// the storage report.
 pub fn append(storage: &mut dyn Storage, data: impl Read, options: &AppendOptions) -> Result<Summary> {
     extend(storage, None, data, options).map(|(summary, _)| summary)
 }
 
-/// As [`append`], but when the table of offsets has no room, the whole file is written to `spare`, in place of what that
-/// holds, and `storage` keeps the old content. The second value says whether that was so.
+/// As [`append`], but when the table of offsets has no room, the whole file is written to `spare`,
+/// in place of what that holds, and `storage` keeps the old content. The second value says whether
+/// that was so.
 ///
 /// # Errors
 /// As [`append`].
@@ -177,8 +182,9 @@ pub fn append_or_rewrite(
     extend(storage, Some(spare), data, options)
 }
 
-/// As [`append`], to the file at `path`. With [`AppendOptions::rewrite`] a file without room is written anew beside the old
-/// one, which it then takes the place of; if `path` is a link, the file that it leads to does.
+/// As [`append`], to the file at `path`. With [`AppendOptions::rewrite`] a file without room is
+/// written anew beside the old one, which it then takes the place of; if `path` is a link, the file
+/// that it leads to does.
 ///
 /// # Errors
 /// As [`append`]; `InvalidArgument` if [`AppendOptions::spare`] is the file itself.
@@ -316,7 +322,8 @@ fn read_options(options: &AppendOptions) -> ReadOptions {
     ReadOptions::new().with_limits(options.limits).with_threads(options.threads.clone())
 }
 
-/// What the file holds, the data of the last chunk if that is to be filled up, and how to compress new ones.
+/// What the file holds, the data of the last chunk if that is to be filled up, and how to compress
+/// new ones.
 fn read_old(storage: &dyn Storage, layout: &Layout, options: &AppendOptions) -> Result<(Old, Vec<u8>, Options)> {
     let file = Bloscpack::with_options(storage as &dyn ReadAt, read_options(options))?;
     let nchunks = file.nchunks()?;
@@ -361,7 +368,8 @@ fn chunk_size(
         // Chunks may be of any size; those that are there show which is good.
         None if nchunks > 1 => Ok(wanted.unwrap_or(file.chunk_header(0)?.nbytes().max(1))),
         None => Ok(wanted.unwrap_or(default)),
-        // One chunk that is full may have been cut to the length of a short input; it is written anew in any case.
+        // One chunk that is full may have been cut to the length of a short input; it is written
+        // anew in any case.
         Some(size) if nchunks <= 1 => {
             let is_cut = last.is_none_or(|last| last == size);
             Ok(wanted.unwrap_or(if is_cut { size.max(default) } else { size }))

@@ -21,13 +21,13 @@ pub enum Recovery {
     TakenBack,
 }
 
-/// Brings an append or a change of metadata to its end that was interrupted after it had become valid, or takes away
-/// what is left of one that had not. Reading does not need it, and whatever changes a file brings valid changes to their
-/// end by itself.
+/// Brings an append or a change of metadata to its end that was interrupted after it had become
+/// valid, or takes away what is left of one that had not. Reading does not need it, and whatever
+/// changes a file brings valid changes to their end by itself.
 ///
 /// # Errors
-/// If there is something behind the last chunk, as [`Bloscpack::verify`]: it is cut off only where all chunks are good.
-/// Whatever the storage reports.
+/// If there is something behind the last chunk, as [`Bloscpack::verify`]: it is cut off only where
+/// all chunks are good. Whatever the storage reports.
 pub fn recover(storage: &mut dyn Storage, limits: Limits) -> Result<Recovery> {
     if complete(storage, limits)? {
         return Ok(Recovery::Completed);
@@ -38,8 +38,8 @@ pub fn recover(storage: &mut dyn Storage, limits: Limits) -> Result<Recovery> {
 
 /// Brings a valid change to its end. Returns whether there was one.
 ///
-/// Whoever wrote to the file before may have been killed before it could sync, and the power may still go out: nothing is
-/// written on top of what is not on the disk.
+/// Whoever wrote to the file before may have been killed before it could sync, and the power may
+/// still go out: nothing is written on top of what is not on the disk.
 fn complete(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
     storage.sync()?;
     match Journal::find(storage, limits)? {
@@ -69,12 +69,13 @@ fn cut_to_chunks(storage: &mut dyn Storage, limits: Limits) -> Result<bool> {
     Ok(true)
 }
 
-/// Replaces the metadata by another JSON text, which must fit into the room that is kept for it. Whenever it is
-/// interrupted, the file has either the old or the new metadata.
+/// Replaces the metadata by another JSON text, which must fit into the room that is kept for it.
+/// Whenever it is interrupted, the file has either the old or the new metadata.
 ///
 /// # Errors
-/// `InvalidArgument` if the file has no metadata section, the text does not fit into it or is no JSON; as
-/// [`Bloscpack::from_storage`](crate::bloscpack::Bloscpack::from_storage), and whatever the storage reports.
+/// `InvalidArgument` if the file has no metadata section, the text does not fit into it or is no
+/// JSON; as [`Bloscpack::from_storage`](crate::bloscpack::Bloscpack::from_storage), and whatever
+/// the storage reports.
 pub fn replace_metadata(storage: &mut dyn Storage, json: &str, limits: Limits) -> Result<()> {
     let layout = ready(storage, limits)?;
     let patch = metadata_patch(storage, &layout, json)?;
@@ -91,8 +92,8 @@ pub(in crate::bloscpack) fn metadata_patch(storage: &dyn Storage, layout: &Layou
     Patch::over(storage, layout.metadata_at(), metadata::encode_over(old, json)?)
 }
 
-/// Makes a file ready to be changed: an interrupted change is brought to its end, and the number of chunks is written
-/// down, because from then on other bytes than chunks may stand at the end.
+/// Makes a file ready to be changed: an interrupted change is brought to its end, and the number of
+/// chunks is written down, because from then on other bytes than chunks may stand at the end.
 pub(in crate::bloscpack) fn ready(storage: &mut dyn Storage, limits: Limits) -> Result<Layout> {
     complete(storage, limits)?;
     let layout = Layout::read(storage, limits)?;

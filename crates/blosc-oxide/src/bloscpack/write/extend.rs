@@ -1,8 +1,10 @@
-//! How records get behind those that are there without a moment at which the file holds less than before.
+//! How records get behind those that are there without a moment at which the file holds less than
+//! before.
 //!
-//! New records belong where the last one ends or, if the last chunk is to be filled up, where it starts. What comes to
-//! stand on bytes that are in use is held back; all other bytes are written right away, beyond the end. Once they are
-//! synced, a journal tells the rest: the bytes held back, offsets, metadata, header, and the new length.
+//! New records belong where the last one ends or, if the last chunk is to be filled up, where it
+//! starts. What comes to stand on bytes that are in use is held back; all other bytes are written
+//! right away, beyond the end. Once they are synced, a journal tells the rest: the bytes held back,
+//! offsets, metadata, header, and the new length.
 
 use super::target::{Counts, File, Sequence, Target};
 use crate::bloscpack::format::header::{FileHeader, Sizes, Version};
@@ -224,7 +226,8 @@ impl Target for Extension<'_> {
 }
 
 impl Drop for Extension<'_> {
-    /// What was not committed is dead; only the space it takes is to be given back, so it is no loss if that fails.
+    /// What was not committed is dead; only the space it takes is to be given back, so it is no
+    /// loss if that fails.
     fn drop(&mut self) {
         if !self.is_valid {
             let _ = self.storage.set_len(self.old.end);

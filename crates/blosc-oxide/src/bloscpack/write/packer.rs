@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::exec::Threads;
 use std::sync::Mutex;
 
-/// Makes records of data, several at once, and keeps the memory for that. The same data give the same records for any
-/// number of threads.
+/// Makes records of data, several at once, and keeps the memory for that. The same data give the
+/// same records for any number of threads.
 #[derive(Debug)]
 pub(in crate::bloscpack) struct Packer {
     chunk_size: usize,
@@ -28,7 +28,8 @@ impl Packer {
     ) -> Result<Self> {
         let at_once = batch::chunks_at_once(threads, chunk_size);
         let count = threads.workers(at_once, usize::MAX);
-        // Threads work on a chunk each; only where there is just one chunk at a time they share its blocks.
+        // Threads work on a chunk each; only where there is just one chunk at a time they share its
+        // blocks.
         let inner = if at_once > 1 { Threads::serial() } else { threads.clone() };
         let options = options.clone().with_threads(inner);
         let workers = (0..count).map(|_| Compressor::new(options.clone()).map(Mutex::new)).collect::<Result<_>>()?;
@@ -44,8 +45,8 @@ impl Packer {
         self.chunk_size
     }
 
-    /// The records of `data`, which is no longer than [`batch_len`](Self::batch_len). All chunks but the last have the
-    /// chunk size; no data is one empty chunk.
+    /// The records of `data`, which is no longer than [`batch_len`](Self::batch_len). All chunks
+    /// but the last have the chunk size; no data is one empty chunk.
     pub(in crate::bloscpack) fn pack(&mut self, data: &[u8]) -> Result<&[Vec<u8>]> {
         let parts: Vec<&[u8]> = if data.is_empty() { vec![data] } else { data.chunks(self.chunk_size).collect() };
         let count = parts.len();

@@ -8,11 +8,13 @@ use crate::bloscpack::read::reader::Bloscpack;
 use crate::error::Result;
 use crate::storage::{ReadAt, Storage};
 
-/// Writes a file to `storage`, in place of what that holds, with the chunks of `file` as they are. Of the options, version,
-/// checksum, offsets, room and metadata count; metadata that is not given is not taken over.
+/// Writes a file to `storage`, in place of what that holds, with the chunks of `file` as they are.
+/// Of the options, version, checksum, offsets, room and metadata count; metadata that is not given
+/// is not taken over.
 ///
 /// # Errors
-/// As [`Bloscpack::compressed_chunk`] and [`BloscpackWriter::to_storage`](crate::bloscpack::BloscpackWriter::to_storage).
+/// As [`Bloscpack::compressed_chunk`] and
+/// [`BloscpackWriter::to_storage`](crate::bloscpack::BloscpackWriter::to_storage).
 pub fn rewrite<S: ReadAt>(
     file: &Bloscpack<S>,
     storage: &mut dyn Storage,

@@ -1,4 +1,5 @@
-//! Where records go: a stream, which gets each byte once, or a storage, where header and offsets are filled in at the end.
+//! Where records go: a stream, which gets each byte once, or a storage, where header and offsets
+//! are filled in at the end.
 
 use crate::bloscpack::format::header::{FileHeader, Sizes, Version};
 use crate::bloscpack::format::layout::{Layout, Walk};

@@ -11,10 +11,12 @@ use std::io::{self, Read, Write};
 /// A huge chunk size does not ask for more than this before there is data to fill it.
 const FIRST_RESERVATION: usize = 32 << 20;
 
-/// Writes a file from data that comes piece by piece. Holds a few chunks at a time, and compresses them in parallel.
+/// Writes a file from data that comes piece by piece. Holds a few chunks at a time, and compresses
+/// them in parallel.
 ///
-/// Nothing is complete before [`finish`](Self::finish): a storage that was left before has offsets of -1 or less chunks
-/// than its header says, a stream ends inside a chunk or without its last ones.
+/// Nothing is complete before [`finish`](Self::finish): a storage that was left before has offsets
+/// of -1 or less chunks than its header says, a stream ends inside a chunk or without its last
+/// ones.
 ///
 /// ```
 /// use blosc_oxide::Options;
@@ -66,8 +68,8 @@ impl std::fmt::Debug for BloscpackWriter<'_> {
 }
 
 impl<'a> BloscpackWriter<'a> {
-    /// Starts a file in a stream, which gets each byte once: there are no offsets, and the header leaves open how many
-    /// chunks come, unless [`BloscpackOptions::nbytes`] says it.
+    /// Starts a file in a stream, which gets each byte once: there are no offsets, and the header
+    /// leaves open how many chunks come, unless [`BloscpackOptions::nbytes`] says it.
     ///
     /// # Errors
     /// `InvalidArgument` or `Unsupported` if the options cannot be; whatever `out` reports.
@@ -77,7 +79,8 @@ impl<'a> BloscpackWriter<'a> {
         Ok(Self::new(packer, Box::new(Stream::start(out, plan)?)))
     }
 
-    /// Starts a file in a storage, in place of what it holds. Header and offsets are filled in at the end.
+    /// Starts a file in a storage, in place of what it holds. Header and offsets are filled in at
+    /// the end.
     ///
     /// # Errors
     /// `InvalidArgument` or `Unsupported` if the options cannot be; whatever `storage` reports.
@@ -136,7 +139,8 @@ impl<'a> BloscpackWriter<'a> {
     /// Writes what is left, and makes the file complete.
     ///
     /// # Errors
-    /// As [`push`](Self::push); `InvalidArgument` if a stream was announced another length than it got.
+    /// As [`push`](Self::push); `InvalidArgument` if a stream was announced another length than it
+    /// got.
     pub fn finish(mut self) -> Result<Summary> {
         if !self.pending.is_empty() || self.counts.nchunks == 0 {
             self.pack_pending()?;

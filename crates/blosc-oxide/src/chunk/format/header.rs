@@ -1,6 +1,7 @@
 //! The 16 or 32 bytes at the start of a chunk. Nothing else reads or writes them.
 //!
-//! A [`Header`] can only be made by [`Header::parse`], so that whoever has one knows that its sizes fit together.
+//! A [`Header`] can only be made by [`Header::parse`], so that whoever has one knows that its sizes
+//! fit together.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -169,7 +170,8 @@ impl Extension {
             bail!(Truncated, "chunk header: {BLOSC2_LEN} bytes needed, {} given", bytes.len());
         };
         let [f0, f1, f2, f3, f4, f5, codec, codec_meta, m0, m1, m2, m3, m4, m5, flags2, blosc2_flags] = extension;
-        // The alphas had five slots for filters, no codec and no second flags here, and did not set those bytes.
+        // The alphas had five slots for filters, no codec and no second flags here, and did not set
+        // those bytes.
         let [f5, codec, codec_meta, m5, flags2] =
             if version == VERSION_FIVE_FILTERS { [0; 5] } else { [f5, codec, codec_meta, m5, flags2] };
         let pipeline = Pipeline::from_slots([f0, f1, f2, f3, f4, f5], [m0, m1, m2, m3, m4, m5]);
@@ -213,16 +215,16 @@ impl Header {
     /// Reads the header at the start of `bytes`. The chunk itself need not be there.
     ///
     /// # Errors
-    /// `Truncated` if the header is not all there, `Unsupported` for a version or flag of the future, `Corrupt` if the
-    /// fields contradict each other.
+    /// `Truncated` if the header is not all there, `Unsupported` for a version or flag of the
+    /// future, `Corrupt` if the fields contradict each other.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut header = Self::UNREAD;
         header.read(bytes)?;
         Ok(header)
     }
 
-    /// As [`parse`](Self::parse), to where the header stays. Returning it would copy it while its fields are still on
-    /// their way to memory, which costs as much as decoding a small chunk.
+    /// As [`parse`](Self::parse), to where the header stays. Returning it would copy it while its
+    /// fields are still on their way to memory, which costs as much as decoding a small chunk.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
         self.fields.read(bytes)?;
         check_version(&self.fields)?;
@@ -264,7 +266,8 @@ impl Header {
         Ok(())
     }
 
-    /// Some releases of the reference store the block size that was asked for, but use it rounded down to whole items.
+    /// Some releases of the reference store the block size that was asked for, but use it rounded
+    /// down to whole items.
     #[inline]
     fn effective_blocksize(&self, stored: usize) -> usize {
         let ragged = stored.checked_rem(self.typesize()).unwrap_or_default();
@@ -411,8 +414,8 @@ impl Header {
         &self.pipeline
     }
 
-    /// The codec. Blosc1 headers do not tell LZ4HC from LZ4. Chunks that are stored as they are, or are special, carry
-    /// the codec that would have been used, or blosclz.
+    /// The codec. Blosc1 headers do not tell LZ4HC from LZ4. Chunks that are stored as they are, or
+    /// are special, carry the codec that would have been used, or blosclz.
     #[must_use]
     pub fn codec(&self) -> Codec {
         let format = self.fields.flags >> flag::CODEC_SHIFT;
@@ -455,8 +458,8 @@ impl Header {
         if self.fields.flags & flag::NOT_SPLIT != 0 {
             return false;
         }
-        // Writers before 1.11, and so the first alphas, had no flag for it and split by this rule; those that had it kept
-        // to the rule.
+        // Writers before 1.11, and so the first alphas, had no flag for it and split by this rule;
+        // those that had it kept to the rule.
         let may_lack_flag = self.fields.version <= VERSION_FIVE_FILTERS && !self.is_extended();
         !may_lack_flag || super::split::can_split(self.typesize(), self.blocksize)
     }
@@ -479,13 +482,15 @@ impl Header {
         self.has_flag2(flag2::DICT) && !self.is_memcpyed() && self.special.is_none()
     }
 
-    /// Whether the chunk was written on a big-endian machine. Its data has that machine's byte order.
+    /// Whether the chunk was written on a big-endian machine. Its data has that machine's byte
+    /// order.
     #[must_use]
     pub fn is_big_endian(&self) -> bool {
         self.has_flag2(flag2::BIG_ENDIAN)
     }
 
-    /// Whether the chunk is lazy: without its streams, but with what it takes to find them in a frame.
+    /// Whether the chunk is lazy: without its streams, but with what it takes to find them in a
+    /// frame.
     #[must_use]
     pub fn is_lazy(&self) -> bool {
         self.has_flag2(flag2::LAZY)

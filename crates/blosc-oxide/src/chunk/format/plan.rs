@@ -1,7 +1,7 @@
 //! Where the blocks of a chunk and their streams are.
 //!
-//! Making a [`Plan`] checks what concerns the chunk as a whole; asking it for a block checks that block. What comes
-//! out lies inside the chunk.
+//! Making a [`Plan`] checks what concerns the chunk as a whole; asking it for a block checks that
+//! block. What comes out lies inside the chunk.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -35,7 +35,8 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Block<'a> {
     /// The size of the block once decoded.
     pub(crate) len: usize,
-    /// What is left of the chunk from the block's first byte on; for a variable-length block, exactly its payload.
+    /// What is left of the chunk from the block's first byte on; for a variable-length block,
+    /// exactly its payload.
     bytes: &'a [u8],
     nstreams: usize,
     kind: BlockKind,
@@ -63,7 +64,8 @@ pub(crate) enum Stream<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// The plan of the chunk that `bytes` starts with. It must be neither memcpyed nor special nor lazy.
+    /// The plan of the chunk that `bytes` starts with. It must be neither memcpyed nor special nor
+    /// lazy.
     #[inline(always)]
     pub(crate) fn new(header: &'a Header, bytes: &'a [u8]) -> Result<Self> {
         let Some(bytes) = bytes.get(..header.cbytes()) else {
@@ -194,7 +196,8 @@ impl<'a> Block<'a> {
         Streams { rest: self.bytes, left: self.nstreams, stream_len: self.stream_len(), kind: self.kind }
     }
 
-    /// The bytes of the chunk that the block takes, sizes included; for a variable-length block, only its payload.
+    /// The bytes of the chunk that the block takes, sizes included; for a variable-length block,
+    /// only its payload.
     pub(crate) fn stored_bytes(&self) -> Result<&'a [u8]> {
         if self.kind == BlockKind::VariableLength {
             return Ok(self.bytes);
@@ -252,8 +255,8 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer than it was, by no
-    /// more than its worst case.
+    /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer
+    /// than it was, by no more than its worst case.
     #[inline(always)]
     fn max_size(&self) -> usize {
         let longer = self.stream_len.checked_div(6).unwrap_or_default().saturating_add(32);

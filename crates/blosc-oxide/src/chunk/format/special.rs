@@ -17,13 +17,15 @@ pub(in crate::chunk) fn fill(header: &Header, special: Special, chunk: &[u8], fr
 pub(crate) fn special_width(special: Special, typesize: usize) -> usize {
     match special {
         Special::NaN if typesize == 4 => QUIET_NAN_F32.len(),
-        // Only the index of a frame can ask for NaNs of another size: they are read as those of 8 bytes.
+        // Only the index of a frame can ask for NaNs of another size: they are read as those of 8
+        // bytes.
         Special::NaN => QUIET_NAN_F64.len(),
         Special::Zeros | Special::Uninit | Special::Value => typesize,
     }
 }
 
-/// Fills `out` with a special value other than [`Special::Value`], starting `from` bytes into the repetition.
+/// Fills `out` with a special value other than [`Special::Value`], starting `from` bytes into the
+/// repetition.
 pub(crate) fn fill_special(special: Special, typesize: usize, from: usize, out: &mut [u8]) {
     match special {
         Special::NaN if typesize == 4 => repeat(&QUIET_NAN_F32, from, out),

@@ -15,8 +15,8 @@ use crate::limits::Limits;
 use blosc_kernels::copy::copy;
 use std::sync::Mutex;
 
-/// Reads chunks, and keeps the memory it needs for that: after the first chunk of a size, [`decompress_into`] makes no
-/// allocation of its own.
+/// Reads chunks, and keeps the memory it needs for that: after the first chunk of a size,
+/// [`decompress_into`] makes no allocation of its own.
 ///
 /// [`decompress_into`]: Decompressor::decompress_into
 ///
@@ -84,8 +84,8 @@ impl Decompressor {
         self
     }
 
-    /// Sets the rule of bitshuffle for chunks that do not tell it, which are those of version 4. See
-    /// [`Header::is_bitshuffle_ambiguous`].
+    /// Sets the rule of bitshuffle for chunks that do not tell it, which are those of version 4.
+    /// See [`Header::is_bitshuffle_ambiguous`].
     #[must_use]
     pub fn with_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
         self.bitshuffle = rule;
@@ -110,8 +110,8 @@ impl Decompressor {
     /// The numbers in the chunk that `bytes` starts with; their bytes are little-endian in it.
     ///
     /// # Errors
-    /// As [`decompress`](Self::decompress); `InvalidArgument` if the typesize of the chunk is not the size of `T`, or
-    /// if its length is no multiple of it.
+    /// As [`decompress`](Self::decompress); `InvalidArgument` if the typesize of the chunk is not
+    /// the size of `T`, or if its length is no multiple of it.
     pub fn decompress_items<T: Item>(&mut self, bytes: &[u8]) -> Result<Vec<T>> {
         let chunk = Chunk::parse(bytes)?;
         let (typesize, nbytes) = (chunk.header().typesize(), chunk.header().nbytes());
@@ -122,11 +122,12 @@ impl Decompressor {
         T::from_filled(nbytes / T::SIZE, false, &mut |out| self.chunk_into(&chunk, out).map(drop))
     }
 
-    /// Puts the data of the chunk that `bytes` starts with at the start of `out`, and returns how long it is.
+    /// Puts the data of the chunk that `bytes` starts with at the start of `out`, and returns how
+    /// long it is.
     ///
     /// # Errors
-    /// As [`decompress`](Self::decompress); `OutputTooSmall` if `out` is shorter than the data. After an error the
-    /// content of `out` is unspecified.
+    /// As [`decompress`](Self::decompress); `OutputTooSmall` if `out` is shorter than the data.
+    /// After an error the content of `out` is unspecified.
     pub fn decompress_into(&mut self, bytes: &[u8], out: &mut [u8]) -> Result<usize> {
         let mut chunk = Chunk::unread(bytes);
         chunk.read()?;
@@ -176,7 +177,8 @@ impl Decompressor {
         Ok(vec![0; nbytes])
     }
 
-    /// Decodes the `wanted` blocks of a regular chunk to where they belong in `out`, which has room for all of it.
+    /// Decodes the `wanted` blocks of a regular chunk to where they belong in `out`, which has room
+    /// for all of it.
     pub(in crate::chunk) fn decode(
         &mut self,
         chunk: &Chunk<'_>,
@@ -224,7 +226,8 @@ impl Decompressor {
             let mut scratch = lock(&workers[worker]);
             loop {
                 tick();
-                // From both ends: whoever decodes to the same memory again finds most of it in the cache that has it.
+                // From both ends: whoever decodes to the same memory again finds most of it in the
+                // cache that has it.
                 let end = if worker.is_multiple_of(2) { End::Front } else { End::Back };
                 let part = lock(&queue).next(end, part_len, wanted);
                 let decoded = match part {

@@ -6,8 +6,9 @@ use crate::chunk::format::plan::{Plan, Stream};
 use crate::error::Result;
 
 impl Decompressor {
-    /// Whether the data of `chunk` can be decoded. What no codec has a part in is not decoded for that: special values, data
-    /// as it is, and streams of one repeated byte, which make terabytes of a few hundred bytes. Returns how much was.
+    /// Whether the data of `chunk` can be decoded. What no codec has a part in is not decoded for
+    /// that: special values, data as it is, and streams of one repeated byte, which make terabytes
+    /// of a few hundred bytes. Returns how much was.
     pub(crate) fn examine(&mut self, chunk: &Chunk<'_>) -> Result<usize> {
         let header = chunk.header();
         if header.special().is_some() || header.is_memcpyed() {

@@ -19,7 +19,8 @@ const SIZE_LEN: usize = 4;
 /// Fills all of a buffer with the bytes of a chunk from a position on.
 pub(crate) type ReadPart<'a> = dyn Fn(usize, &mut [u8]) -> Result<()> + 'a;
 
-/// A buffer for chunks of which only what is needed is read. What is not needed is zeros, never what was there before.
+/// A buffer for chunks of which only what is needed is read. What is not needed is zeros, never
+/// what was there before.
 #[derive(Debug, Default)]
 pub(crate) struct FetchBuffer {
     /// The chunk, and anything after it.
@@ -39,10 +40,11 @@ struct Fetch<'a> {
     read_part: &'a ReadPart<'a>,
 }
 
-/// Reads what it takes to decode the ranges `wanted` of a chunk's data, and returns the header. The chunk is then at the
-/// start of the buffer, with zeros for what is not needed.
+/// Reads what it takes to decode the ranges `wanted` of a chunk's data, and returns the header. The
+/// chunk is then at the start of the buffer, with zeros for what is not needed.
 ///
-/// The buffer holds the first `read` bytes of the chunk, or more than all of it, and at least its header.
+/// The buffer holds the first `read` bytes of the chunk, or more than all of it, and at least its
+/// header.
 pub(crate) fn fetch(
     buffer: &mut FetchBuffer,
     read: usize,
@@ -104,12 +106,13 @@ impl Fetch<'_> {
         if blocks.iter().zip(&extents).all(|(&block, extent)| self.is_inside(block, extent)) {
             return Ok(());
         }
-        // A block that reaches into the next is damaged, or the start of the next is: decoding all of it tells which.
+        // A block that reaches into the next is damaged, or the start of the next is: decoding all
+        // of it tells which.
         self.read_up_to(self.bytes.len())
     }
 
-    /// What each of the blocks takes of the chunk: from where it starts to where the next one in the chunk does, which need
-    /// not be the next one in order.
+    /// What each of the blocks takes of the chunk: from where it starts to where the next one in
+    /// the chunk does, which need not be the next one in order.
     fn extents(&self, blocks: &[usize]) -> Vec<Range<usize>> {
         let mut starts: Vec<usize> = (0..self.header.nblocks()).map(|block| self.start(block)).collect();
         starts.sort_unstable();
@@ -141,7 +144,8 @@ impl Fetch<'_> {
         Ok(())
     }
 
-    /// Reads a range that may be damaged: what lies outside the chunk is left for the decoder to complain about.
+    /// Reads a range that may be damaged: what lies outside the chunk is left for the decoder to
+    /// complain about.
     fn read_range(&mut self, range: Range<usize>) -> Result<()> {
         let start = range.start.max(self.read);
         let end = range.end.min(self.bytes.len());
@@ -179,7 +183,8 @@ fn merged(mut extents: Vec<Range<usize>>) -> Vec<Range<usize>> {
     extents
 }
 
-/// Adds a range to those that are dirty. What one range covers another need not, or the list would grow with every read.
+/// Adds a range to those that are dirty. What one range covers another need not, or the list would
+/// grow with every read.
 fn mark(dirty: &mut Vec<Range<usize>>, range: Range<usize>) {
     if !dirty.iter().any(|other| other.start <= range.start && range.end <= other.end) {
         dirty.retain(|other| other.start < range.start || range.end < other.end);

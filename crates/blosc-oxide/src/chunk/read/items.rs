@@ -53,7 +53,8 @@ impl Decompressor {
         })
     }
 
-    /// Calls `action` with all of the data, a piece after the other: a block, or up to `len` bytes where none is decoded.
+    /// Calls `action` with all of the data, a piece after the other: a block, or up to `len` bytes
+    /// where none is decoded.
     pub(crate) fn pieces(
         &mut self,
         chunk: &Chunk<'_>,
@@ -106,8 +107,8 @@ impl Decompressor {
         self.bytes(chunk, range)
     }
 
-    /// Decodes a set of blocks to where they belong in `out`, which has room for all of the data; the rest of it is
-    /// left as it is.
+    /// Decodes a set of blocks to where they belong in `out`, which has room for all of the data;
+    /// the rest of it is left as it is.
     ///
     /// # Errors
     /// As [`Chunk::block`]; `OutputTooSmall` if `out` is shorter than the data.

@@ -1,4 +1,5 @@
-//! Lazy chunks: header and offsets of a chunk whose streams are still in a frame, with what it takes to read them.
+//! Lazy chunks: header and offsets of a chunk whose streams are still in a frame, with what it
+//! takes to read them.
 //!
 //! They live in memory only; the reference makes them when it opens a chunk of a frame on disk.
 #![deny(
@@ -33,7 +34,8 @@ impl LazyChunk {
     /// Reads a lazy chunk.
     ///
     /// # Errors
-    /// As [`Header::parse`]; `InvalidArgument` if the chunk is not lazy, `Truncated` if its trailer is not all there.
+    /// As [`Header::parse`]; `InvalidArgument` if the chunk is not lazy, `Truncated` if its trailer
+    /// is not all there.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let header = Header::parse(bytes)?;
         if !header.is_lazy() {
@@ -54,8 +56,8 @@ impl LazyChunk {
     /// The lazy form of `chunk`, which is number `nchunk` of a frame and stands at `offset` in it.
     ///
     /// # Errors
-    /// As for decoding `chunk`; `Unsupported` for Blosc1 chunks, which have no flag for it, and for variable-length
-    /// blocks and special values, which are never lazy.
+    /// As for decoding `chunk`; `Unsupported` for Blosc1 chunks, which have no flag for it, and for
+    /// variable-length blocks and special values, which are never lazy.
     pub fn build(chunk: &[u8], nchunk: i32, offset: i64) -> Result<Vec<u8>> {
         let view = Chunk::parse(chunk)?;
         let header = *view.header();

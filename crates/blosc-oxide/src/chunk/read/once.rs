@@ -6,11 +6,12 @@ use crate::error::Result;
 use std::ops::Range;
 
 impl Chunk<'_> {
-    /// All of the data. A [`Decompressor`] does the same, in parallel and with memory that it keeps.
+    /// All of the data. A [`Decompressor`] does the same, in parallel and with memory that it
+    /// keeps.
     ///
     /// # Errors
-    /// `Corrupt` if the chunk is damaged, `Unsupported` if it needs a codec or filter that is not there,
-    /// `LimitExceeded` if it holds more than the default [`Limits`](crate::Limits).
+    /// `Corrupt` if the chunk is damaged, `Unsupported` if it needs a codec or filter that is not
+    /// there, `LimitExceeded` if it holds more than the default [`Limits`](crate::Limits).
     pub fn decompress(&self) -> Result<Vec<u8>> {
         Decompressor::new().chunk(self)
     }
@@ -23,8 +24,8 @@ impl Chunk<'_> {
         Decompressor::new().bytes(self, range)
     }
 
-    /// The data of this range of items, decoding only the blocks that have any of it. Items are of the header's
-    /// typesize, which is 1 for those of more than 255 bytes.
+    /// The data of this range of items, decoding only the blocks that have any of it. Items are of
+    /// the header's typesize, which is 1 for those of more than 255 bytes.
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).

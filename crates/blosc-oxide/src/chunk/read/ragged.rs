@@ -9,14 +9,15 @@
 use crate::chunk::format::header::{Header, VERSION_BETA};
 use crate::filter::{BitshuffleRule, id as filter_id, is_ragged};
 
-/// The block sizes that releases before 2.0.0.beta.5 chose for split blocks, by level; a size that the user had asked
-/// for was ignored there.
+/// The block sizes that releases before 2.0.0.beta.5 chose for split blocks, by level; a size that
+/// the user had asked for was ignored there.
 const OLD_SPLIT_BLOCKS: [usize; 5] = [16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10];
 /// The stream formats of blosclz and lz4.
 const FAST_FORMATS: std::ops::RangeInclusive<u8> = 0..=1;
 
 impl Header {
-    /// The rule of bitshuffle that the version stands for; `None` for version 4, which writers with either rule used.
+    /// The rule of bitshuffle that the version stands for; `None` for version 4, which writers with
+    /// either rule used.
     #[must_use]
     pub fn bitshuffle_rule(&self) -> Option<BitshuffleRule> {
         match self.version() {
@@ -26,8 +27,8 @@ impl Header {
         }
     }
 
-    /// Whether the chunk decodes to different data by the two rules of bitshuffle: it goes through bitshuffle, and a
-    /// block has more than eight items, but no multiple of eight.
+    /// Whether the chunk decodes to different data by the two rules of bitshuffle: it goes through
+    /// bitshuffle, and a block has more than eight items, but no multiple of eight.
     #[must_use]
     pub fn has_ragged_bitshuffle(&self) -> bool {
         let is_filtered = !self.is_memcpyed() && !self.is_instrumented() && self.special().is_none();
@@ -39,14 +40,16 @@ impl Header {
             && lengths.into_iter().any(|len| is_ragged(self.typesize(), len))
     }
 
-    /// Whether nothing in the chunk tells by which rule of bitshuffle it is to be decoded, and the data depend on it.
-    /// In a frame, the frame may tell: see [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
+    /// Whether nothing in the chunk tells by which rule of bitshuffle it is to be decoded, and the
+    /// data depend on it. In a frame, the frame may tell: see
+    /// [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
     pub fn is_bitshuffle_ambiguous(&self) -> bool {
         self.bitshuffle_rule().is_none() && self.has_ragged_bitshuffle() && !self.has_recent_blocksize()
     }
 
-    /// Whether the data are those of the old rule only, if chunks that do not tell follow the rule `untold`.
+    /// Whether the data are those of the old rule only, if chunks that do not tell follow the rule
+    /// `untold`.
     pub(crate) fn needs_old_bitshuffle(&self, untold: BitshuffleRule) -> bool {
         self.bitshuffle_rule().unwrap_or(untold) == BitshuffleRule::Old && self.has_ragged_bitshuffle()
     }

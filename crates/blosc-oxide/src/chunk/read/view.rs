@@ -37,7 +37,8 @@ impl<'a> Chunk<'a> {
     /// Looks at the chunk that `bytes` starts with; what comes after it is ignored.
     ///
     /// # Errors
-    /// As [`Header::parse`]; `Truncated` if the chunk is not all there, `Unsupported` if it is lazy.
+    /// As [`Header::parse`]; `Truncated` if the chunk is not all there, `Unsupported` if it is
+    /// lazy.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let mut chunk = Self::unread(bytes);
         chunk.read()?;
@@ -95,7 +96,8 @@ impl<'a> Chunk<'a> {
     /// Which bytes of the data a block holds.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such block, `Corrupt` if the lengths of variable-length blocks are damaged.
+    /// `InvalidArgument` if there is no such block, `Corrupt` if the lengths of variable-length
+    /// blocks are damaged.
     pub fn block_range(&self, index: usize) -> Result<Range<usize>> {
         if index >= self.header.nblocks() {
             bail!(InvalidArgument, "block {index} is asked for, the chunk has {}", self.header.nblocks());

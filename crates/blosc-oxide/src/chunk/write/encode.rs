@@ -1,7 +1,7 @@
 //! From data to a chunk.
 //!
-//! Blocks are compressed in any order but always written in theirs, and no decision depends on how many threads there
-//! are or how long the output is: the same data and options give the same bytes.
+//! Blocks are compressed in any order but always written in theirs, and no decision depends on how
+//! many threads there are or how long the output is: the same data and options give the same bytes.
 
 use super::blocks::assembly::Buffers;
 use super::blocks::packer::Packer;
@@ -26,9 +26,10 @@ use blosc_kernels::runs::is_zero;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size, [`compress_into`] makes no
-/// allocation of its own on one thread. On several, how many parts wait for one before them to be done differs from call to
-/// call, and there is memory for as many as ever did.
+/// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size,
+/// [`compress_into`] makes no allocation of its own on one thread. On several, how many parts wait
+/// for one before them to be done differs from call to call, and there is memory for as many as
+/// ever did.
 ///
 /// [`compress_into`]: Compressor::compress_into
 ///
@@ -56,8 +57,8 @@ impl Compressor {
     /// Checks the options.
     ///
     /// # Errors
-    /// `InvalidArgument` if an option is out of its range or contradicts another, `Unsupported` if this build is
-    /// without the codec or filter.
+    /// `InvalidArgument` if an option is out of its range or contradicts another, `Unsupported` if
+    /// this build is without the codec or filter.
     pub fn new(options: Options) -> Result<Self> {
         Ok(Self {
             options: checked(options)?,
@@ -108,7 +109,8 @@ impl Compressor {
     /// Compresses numbers into a new chunk. Their bytes are little-endian in it, on every machine.
     ///
     /// # Errors
-    /// As [`compress`](Self::compress); `InvalidArgument` if the typesize of the options is not the size of `T`.
+    /// As [`compress`](Self::compress); `InvalidArgument` if the typesize of the options is not the
+    /// size of `T`.
     pub fn compress_items<T: Item>(&mut self, items: &[T]) -> Result<Vec<u8>> {
         let typesize = self.options.typesize;
         if typesize != T::SIZE {
@@ -117,9 +119,9 @@ impl Compressor {
         self.compress(&T::to_bytes(items, false))
     }
 
-    /// Puts the chunk of `data` at the start of `out`, and returns how long it is. It is never longer than
-    /// [`max_compressed_len`](Self::max_compressed_len), and the same whatever the length of `out`. Compressing ends as soon as
-    /// `out` is full.
+    /// Puts the chunk of `data` at the start of `out`, and returns how long it is. It is never
+    /// longer than [`max_compressed_len`](Self::max_compressed_len), and the same whatever the
+    /// length of `out`. Compressing ends as soon as `out` is full.
     ///
     /// # Errors
     /// As [`compress`](Self::compress); `OutputTooSmall` if the chunk is longer than `out`.
@@ -137,8 +139,8 @@ impl Compressor {
         }
     }
 
-    /// Copies the chunk to `out` once it is there; `None` if it is longer. A dictionary that `out` has no room for would be
-    /// left out, and the chunk be another one.
+    /// Copies the chunk to `out` once it is there; `None` if it is longer. A dictionary that `out`
+    /// has no room for would be left out, and the chunk be another one.
     fn write_elsewhere(&mut self, data: &[u8], max: usize, out: &mut [u8]) -> Result<Option<usize>> {
         let mut whole = std::mem::take(&mut self.whole);
         let written = self.write(data, room(&mut whole, max));
@@ -168,9 +170,9 @@ impl Compressor {
         Ok(())
     }
 
-    /// The chunk of `data`, of which only the bytes in `changed` are not what `old` holds: the blocks that they do not
-    /// reach are copied from there, if it is a chunk of the same kind. The data may also have become longer or shorter at
-    /// its end, which counts as changed.
+    /// The chunk of `data`, of which only the bytes in `changed` are not what `old` holds: the
+    /// blocks that they do not reach are copied from there, if it is a chunk of the same kind. The
+    /// data may also have become longer or shorter at its end, which counts as changed.
     pub(crate) fn compress_changed(&mut self, data: &[u8], old: &Chunk<'_>, changed: &Range<usize>) -> Result<Vec<u8>> {
         self.check_len(data.len())?;
         let layout = self.layout(data.len());
@@ -191,8 +193,9 @@ impl Compressor {
         chunk
     }
 
-    /// The chunk of `data`, of which only the blocks that `changed` is true for are there: the others are copied from
-    /// `old`. `None` if they cannot be, or if the chunk would have to be stored as it is.
+    /// The chunk of `data`, of which only the blocks that `changed` is true for are there: the
+    /// others are copied from `old`. `None` if they cannot be, or if the chunk would have to be
+    /// stored as it is.
     pub(crate) fn compress_blocks(
         &mut self,
         data: &[u8],
@@ -216,9 +219,10 @@ impl Compressor {
         chunk
     }
 
-    /// The chunk of `nbytes` that `fill` gives block by block: it puts what comes from a position on into the block, and
-    /// returns what the block repeats, if it repeats something. One that repeats the same as the block before it is not
-    /// compressed again. Of `old`, only these bytes are not the same. `None` if the data is better stored as it is.
+    /// The chunk of `nbytes` that `fill` gives block by block: it puts what comes from a position
+    /// on into the block, and returns what the block repeats, if it repeats something. One that
+    /// repeats the same as the block before it is not compressed again. Of `old`, only these bytes
+    /// are not the same. `None` if the data is better stored as it is.
     pub(crate) fn compress_by_blocks(
         &mut self,
         nbytes: usize,
@@ -288,7 +292,8 @@ impl Compressor {
         }
     }
 
-    /// Writes the chunk of `data` to `out`, which is no longer than the longest chunk of it; `None` if it has no room for it.
+    /// Writes the chunk of `data` to `out`, which is no longer than the longest chunk of it; `None`
+    /// if it has no room for it.
     fn write(&mut self, data: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
         let layout = self.layout(data.len());
         if data.len() < layout.min_buffer || self.options.level == 0 {

@@ -6,8 +6,8 @@ use crate::chunk::read::decode::Decompressor;
 use crate::chunk::read::view::Chunk;
 use crate::error::Result;
 
-/// A chunk of today with the data of `bytes`, which every reader decodes by the same rule. A codec that is only read is
-/// replaced by the default one.
+/// A chunk of today with the data of `bytes`, which every reader decodes by the same rule. A codec
+/// that is only read is replaced by the default one.
 pub(crate) fn modernised(bytes: &[u8], level: u8, decompressor: &mut Decompressor) -> Result<Vec<u8>> {
     let chunk = Chunk::parse(bytes)?;
     let data = decompressor.chunk(&chunk)?;

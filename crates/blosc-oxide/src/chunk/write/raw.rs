@@ -1,7 +1,8 @@
 //! Chunks whose streams are not compressed.
 //!
-//! They hold what a chunk that is stored as one copy holds, but a reader takes them for compressed ones. The packed
-//! super-chunk needs them: old writers did not agree on whether its delta covers copies.
+//! They hold what a chunk that is stored as one copy holds, but a reader takes them for compressed
+//! ones. The packed super-chunk needs them: old writers did not agree on whether its delta covers
+//! copies.
 
 use super::layout::{SIZE_LEN, stored};
 use crate::chunk::format::header::{BLOSC1_LEN, Fields, VERSION_BLOSC1, VERSION_FIVE_FILTERS, flag};
@@ -9,7 +10,8 @@ use crate::error::{Result, bail};
 
 const BLOCKSIZE: usize = 1 << 20;
 
-/// A chunk of `data` with a header of 16 bytes; its items are bytes, so that all readers agree that it is not split.
+/// A chunk of `data` with a header of 16 bytes; its items are bytes, so that all readers agree that
+/// it is not split.
 ///
 /// # Errors
 /// `InvalidArgument` if the data is too long.

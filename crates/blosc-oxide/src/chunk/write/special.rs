@@ -20,8 +20,9 @@ use crate::limits::MAX_NBYTES;
 /// ```
 ///
 /// # Errors
-/// `InvalidArgument` if `nbytes` is no multiple of the typesize or too much for a chunk, if NaNs are asked for with a
-/// typesize other than 4 and 8, or for [`Special::Value`], which [`fill_chunk`] makes.
+/// `InvalidArgument` if `nbytes` is no multiple of the typesize or too much for a chunk, if NaNs
+/// are asked for with a typesize other than 4 and 8, or for [`Special::Value`], which
+/// [`fill_chunk`] makes.
 pub fn special_chunk(special: Special, nbytes: usize, options: &Options) -> Result<Vec<u8>> {
     check(options)?;
     if special == Special::Value {
@@ -36,7 +37,8 @@ pub fn special_chunk(special: Special, nbytes: usize, options: &Options) -> Resu
 /// A chunk of `nbytes` that repeats `value`.
 ///
 /// # Errors
-/// `InvalidArgument` if `value` is empty or `nbytes` is no multiple of its length or too much for a chunk.
+/// `InvalidArgument` if `value` is empty or `nbytes` is no multiple of its length or too much for a
+/// chunk.
 pub fn fill_chunk(value: &[u8], nbytes: usize, options: &Options) -> Result<Vec<u8>> {
     check(options)?;
     if value.is_empty() {

@@ -1,4 +1,5 @@
-//! The rules by which C-Blosc2 splits blocks and chooses their size, which is what its users expect of ours.
+//! The rules by which C-Blosc2 splits blocks and chooses their size, which is what its users expect
+//! of ours.
 
 use crate::chunk::format::header::MAX_STORED_TYPESIZE;
 use crate::chunk::options::SplitMode;
@@ -59,7 +60,8 @@ impl SplitRule {
             && blocksize / typesize >= MIN_STREAM
     }
 
-    /// The size of the blocks of a buffer of `nbytes` with items of `typesize`, which is not capped here.
+    /// The size of the blocks of a buffer of `nbytes` with items of `typesize`, which is not capped
+    /// here.
     pub(in crate::chunk) fn blocksize(&self, nbytes: usize, typesize: usize, forced: Option<usize>) -> usize {
         let wanted = match forced {
             Some(forced) => forced.max(typesize),

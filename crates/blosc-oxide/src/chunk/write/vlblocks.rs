@@ -25,8 +25,8 @@ impl Compressor {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no block, or an empty one, or they are too long together for a chunk, if the
-    /// format is Blosc1, or if delta is among the filters: it refers to other blocks.
+    /// `InvalidArgument` if there is no block, or an empty one, or they are too long together for a
+    /// chunk, if the format is Blosc1, or if delta is among the filters: it refers to other blocks.
     pub fn compress_vlblocks(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
         let nbytes = check(&self.options, blocks)?;
         let Self { options, workers, .. } = self;
@@ -111,7 +111,8 @@ fn pack(
 fn pack_block(how: &Encoding<'_>, block: &[u8], scratch: &mut Scratch, out: &mut [u8]) -> Result<usize> {
     let packed = if how.context.level == 0 { None } else { scratch.codec.compress(how, block, out)? };
     match packed {
-        // A payload as long as the block means that it is stored as it is, and an empty one cannot be told apart.
+        // A payload as long as the block means that it is stored as it is, and an empty one cannot
+        // be told apart.
         Some(len) if len > 0 && len < block.len() => Ok(len),
         _ => {
             copy(block, out);

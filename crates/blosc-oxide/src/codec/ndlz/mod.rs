@@ -1,7 +1,9 @@
-//! ndlz, reading: matrices of bytes in cells of 4 x 4 or 8 x 8, which refer to rows of earlier cells.
+//! ndlz, reading: matrices of bytes in cells of 4 x 4 or 8 x 8, which refer to rows of earlier
+//! cells.
 //!
-//! A stream is the number of dimensions (2), the two lengths of the block as 32-bit numbers, and the cells in C order. A
-//! cell starts with a token; offsets are 16 bits wide and count back from it, within the stream.
+//! A stream is the number of dimensions (2), the two lengths of the block as 32-bit numbers, and
+//! the cells in C order. A cell starts with a token; offsets are 16 bits wide and count back from
+//! it, within the stream.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -21,8 +23,8 @@ const MAX_EDGE: usize = 8;
 /// The rows of a cell that are found elsewhere, in order, and next to each other there.
 type Rows = &'static [usize];
 
-/// What a token says about a cell that refers to rows: the rows of each reference. All other rows are stored after
-/// the references.
+/// What a token says about a cell that refers to rows: the rows of each reference. All other rows
+/// are stored after the references.
 fn references(edge: usize, token: u8) -> Option<&'static [Rows]> {
     const NEXT: Rows = &[0, 1, 2, 3, 4, 5, 6, 7];
     Some(match (edge, token) {
@@ -184,7 +186,8 @@ mod tests {
     #[test]
     fn cells_refer_to_rows_before_them() {
         let first: Vec<u8> = (0..16).collect();
-        // A literal cell, one with the rows 1, 2 and 3 of it, one of nines, and two rows of the edge.
+        // A literal cell, one with the rows 1, 2 and 3 of it, one of nines, and two rows of the
+        // edge.
         let stream = [&[0], &first[..], &[0xe0, 12, 0, 77, 77, 77, 77], &[0x40, 9], &[0, 1, 2, 3, 4]].concat();
         let out = decoded(&stream, 4, 13).unwrap();
         assert_eq!(out[..13], [0, 1, 2, 3, 77, 77, 77, 77, 9, 9, 9, 9, 1]);

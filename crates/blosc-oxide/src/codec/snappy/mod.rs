@@ -4,7 +4,8 @@ use crate::error::{Result, bail, error};
 
 pub(super) use snap::raw::{Decoder, Encoder};
 
-/// Compresses through `room`, since the encoder wants space for the worst case whatever the result will be.
+/// Compresses through `room`, since the encoder wants space for the worst case whatever the result
+/// will be.
 pub(super) fn compress(encoder: &mut Encoder, room: &mut Vec<u8>, src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let worst = snap::raw::max_compress_len(src.len());
     if room.len() < worst {

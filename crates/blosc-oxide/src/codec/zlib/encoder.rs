@@ -7,7 +7,8 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 /// The last level of our own encoder.
 const LAST_OWN: u8 = 5;
 const WINDOW_BITS: u8 = 15;
-/// What a stream starts with: deflate with a window of 32 KiB, no dictionary, and how hard it was tried.
+/// What a stream starts with: deflate with a window of 32 KiB, no dictionary, and how hard it was
+/// tried.
 const FASTEST: [u8; 2] = [0x78, 0x01];
 const FAST: [u8; 2] = [0x78, 0x5E];
 const CHECKSUM_LEN: usize = 4;
@@ -90,8 +91,8 @@ impl Thorough {
         }
     }
 
-    /// Ends a stream that did not fit. The library's reset does not forget a block that was left open: the next stream
-    /// would go on in the middle of it.
+    /// Ends a stream that did not fit. The library's reset does not forget a block that was left
+    /// open: the next stream would go on in the middle of it.
     fn abandon(&mut self) {
         let mut rest = [0; DRAIN_LEN];
         while let Ok(status) = self.stream.compress(&[], &mut rest, DeflateFlush::Finish) {

@@ -8,7 +8,8 @@ use simd_adler32::adler32;
 
 pub(super) use encoder::{Encoder, Model};
 
-/// What the header of a stream says: the method, the logarithm of the window less 8, and whether a dictionary is needed.
+/// What the header of a stream says: the method, the logarithm of the window less 8, and whether a
+/// dictionary is needed.
 const DEFLATE: u8 = 8;
 const MAX_WINDOW: u8 = 7;
 const HAS_DICT: u8 = 0x20;

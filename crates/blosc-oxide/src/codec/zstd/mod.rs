@@ -1,4 +1,5 @@
-//! Zstandard: the C library, or our own decoder and the encoder of a Rust library behind the same four types.
+//! Zstandard: the C library, or our own decoder and the encoder of a Rust library behind the same
+//! four types.
 
 #[cfg(not(any(feature = "zstd-pure", target_arch = "wasm32")))]
 mod c;

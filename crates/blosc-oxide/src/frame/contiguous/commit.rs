@@ -29,7 +29,8 @@ pub(super) struct Rendered {
 pub(super) enum RenderedIndex {
     Packed {
         index: Packed,
-        /// The hashes that go into the trailer, if this is not the index and the hashes that are known, but older ones.
+        /// The hashes that go into the trailer, if this is not the index and the hashes that are
+        /// known, but older ones.
         old_hashes: Option<Vec<u8>>,
     },
     /// The one that is known, into a slot; its hash.
@@ -75,8 +76,8 @@ impl Contiguous {
         if self.index.len() == 0 { self.commit_without_chunks(state, new_len) } else { Ok(()) }
     }
 
-    /// Commits a frame that has no chunks, and a header that is not shorter than it was. The trailer goes directly behind
-    /// the header: the reference looks for it there.
+    /// Commits a frame that has no chunks, and a header that is not shorter than it was. The
+    /// trailer goes directly behind the header: the reference looks for it there.
     fn commit_without_chunks(&mut self, state: &State, header_len: usize) -> Result<()> {
         let trailer = self.render_trailer(state, self.packed_form())?;
         let front = header_len as u64..(header_len + trailer.len()) as u64;
@@ -100,8 +101,9 @@ impl Contiguous {
         Trailer::new(state.vlmetalayers.chunks(), hashes, form)
     }
 
-    /// How a packed index is covered by a fingerprint if there are no hashes. One that is not leaves a place that cannot be
-    /// used again, which is nothing to a frame that is written with one commit.
+    /// How a packed index is covered by a fingerprint if there are no hashes. One that is not
+    /// leaves a place that cannot be used again, which is nothing to a frame that is written with
+    /// one commit.
     pub(super) fn packed_form(&self) -> Option<Form> {
         (self.history != History::New).then_some(Form::Whole)
     }
@@ -118,8 +120,8 @@ impl Contiguous {
         Ok(with_fingerprint(Rendered { header, index, trailer, place }))
     }
 
-    /// Where an index, perhaps one that has been written already, and a trailer go, `len` bytes together: behind all
-    /// chunks.
+    /// Where an index, perhaps one that has been written already, and a trailer go, `len` bytes
+    /// together: behind all chunks.
     pub(super) fn find_place(&mut self, index: Option<Part>, len: u64) -> Range<u64> {
         let start = self.places.take(index, len).unwrap_or(self.tail.end());
         start..start + len
@@ -136,8 +138,9 @@ impl Contiguous {
         Ok(())
     }
 
-    /// Writes the header of a new frame, everything else of which is there. The first sector is written last, and its
-    /// first byte after the others, so that a frame is there as a whole or not at all.
+    /// Writes the header of a new frame, everything else of which is there. The first sector is
+    /// written last, and its first byte after the others, so that a frame is there as a whole or
+    /// not at all.
     fn write_first_header(&mut self, header: &[u8]) -> Result<()> {
         let (first_sector, rest) = header.split_at(header.len().min(SECTOR));
         let (first_byte, others) = first_sector.split_at(1);
@@ -172,7 +175,8 @@ impl Contiguous {
             }
         });
         if published.is_err() {
-            // Whoever is told that it failed finds what was there before. If this fails too, one of the two is there.
+            // Whoever is told that it failed finds what was there before. If this fails too, one of
+            // the two is there.
             let restored = self.write_start(&old).and_then(|()| self.sync());
             let is_untouched = !is_written && matches!(self.has_known_state(), Ok(true));
             self.is_header_known = restored.is_ok() || is_untouched;
@@ -226,15 +230,16 @@ impl Contiguous {
         Ok(())
     }
 
-    /// Writes everything that is not yet written, and at the very end what is going to happen to the header.
-    /// When it has happened, `freed` is free.
+    /// Writes everything that is not yet written, and at the very end what is going to happen to
+    /// the header. When it has happened, `freed` is free.
     fn flush_with_footer(&mut self, changed: &[u8], freed: Vec<Range<u64>>) -> Result<()> {
         if changed.len() > FIXED_LEN && self.slots.is_some() {
             return self.flush_with_two_footers(changed, freed);
         }
         let len = Footer::len(changed.len()) as u64;
         let last = self.places.footer.clone();
-        // The last footer has served its purpose, and is at the very end unless something has come after it.
+        // The last footer has served its purpose, and is at the very end unless something has come
+        // after it.
         let is_replaced = last.end == self.readable_end() && last.end - last.start >= len;
         let start = if is_replaced { last.end - len } else { self.readable_end() };
         self.places.footer = start..start + len;
@@ -255,7 +260,8 @@ impl Contiguous {
         Ok(())
     }
 
-    /// The same for all of the header: behind a footer without metalayers, which stays when the other one is cut off.
+    /// The same for all of the header: behind a footer without metalayers, which stays when the
+    /// other one is cut off.
     fn flush_with_two_footers(&mut self, changed: &[u8], freed: Vec<Range<u64>>) -> Result<()> {
         let last = self.places.footer.clone();
         let is_replaced = last.end == self.readable_end();
@@ -289,8 +295,8 @@ impl Contiguous {
         Ok(())
     }
 
-    /// What a commit sets free, beside what is free already: for readers of what it replaces, the fingerprint tells that
-    /// something has been overwritten. Without one they could not tell.
+    /// What a commit sets free, beside what is free already: for readers of what it replaces, the
+    /// fingerprint tells that something has been overwritten. Without one they could not tell.
     fn freed_by(&self, rendered: &Rendered) -> Vec<Range<u64>> {
         let mut freed = vec![self.freed_index()];
         if let (Some(slots), RenderedIndex::InSlot { slot, .. }) = (&self.slots, &rendered.index) {
@@ -299,7 +305,8 @@ impl Contiguous {
         freed
     }
 
-    /// The index and the trailer that the next commit replaces, if their place is free then for whatever comes.
+    /// The index and the trailer that the next commit replaces, if their place is free then for
+    /// whatever comes.
     fn freed_index(&self) -> Range<u64> {
         let live = &self.places.live;
         let is_in_slot = self.slots.as_ref().is_some_and(|slots| slots.contain(live));

@@ -36,8 +36,8 @@ impl KnownHashes {
 }
 
 impl Contiguous {
-    /// Reads the hashes, if they have not been. They may be gone: another process has committed since, perhaps to where
-    /// they were.
+    /// Reads the hashes, if they have not been. They may be gone: another process has committed
+    /// since, perhaps to where they were.
     pub(super) fn read_hashes(&self) -> Result<()> {
         let Some(KnownHashes { stored: Some(stored), loaded }) = &self.hashes else { return Ok(()) };
         if loaded.get().is_some() {
@@ -69,7 +69,8 @@ impl Contiguous {
         }
     }
 
-    /// The hashes of what is committed, for a snapshot: all of them if they are wanted at once, else where they are.
+    /// The hashes of what is committed, for a snapshot: all of them if they are wanted at once,
+    /// else where they are.
     pub(super) fn snapshot_of_hashes(&self, is_whole: bool) -> Result<Option<KnownHashes>> {
         let Some(known) = &self.hashes else { return Ok(None) };
         if is_whole {

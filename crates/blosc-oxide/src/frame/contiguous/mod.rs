@@ -1,5 +1,5 @@
-//! A frame in one storage. Live bytes are never overwritten: what is new goes behind the end, and one write to the
-//! header makes it count.
+//! A frame in one storage. Live bytes are never overwritten: what is new goes behind the end, and
+//! one write to the header makes it count.
 //!
 //! A frame on storage, after two commits (what is in brackets is dead):
 //!
@@ -8,8 +8,8 @@
 //!          ^--------------------- section ---------------^
 //! ```
 //!
-//! What is dead of indexes, trailers and footers is used again, by chunks and by later indexes: always by what comes to
-//! count with the next commit, while the committed one stays whole.
+//! What is dead of indexes, trailers and footers is used again, by chunks and by later indexes:
+//! always by what comes to count with the next commit, while the committed one stays whole.
 
 mod commit;
 mod hashes;
@@ -86,7 +86,8 @@ enum History {
     Committed,
 }
 
-/// Whose the last footer is. As long as it is that of a handle, nobody else has written to free places since.
+/// Whose the last footer is. As long as it is that of a handle, nobody else has written to free
+/// places since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     /// Somebody else's, who may count on what is in free places.
@@ -110,9 +111,11 @@ pub(super) struct Contiguous {
     index: Index,
     /// A hash for each chunk; `None` if the frame has none.
     hashes: Option<KnownHashes>,
-    /// Bytes that are written but not yet handed to the storage; its end is where the next bytes go.
+    /// Bytes that are written but not yet handed to the storage; its end is where the next bytes
+    /// go.
     tail: Tail,
-    /// Where the last byte is that can be read; the tail ends there, or before it while chunks are moved to the front.
+    /// Where the last byte is that can be read; the tail ends there, or before it while chunks are
+    /// moved to the front.
     limit: u64,
     places: Places,
     /// Where index and trailer go in turns, once this handle has committed several times.
@@ -120,7 +123,8 @@ pub(super) struct Contiguous {
     history: History,
     /// What is known of the last footer.
     mark: Mark,
-    /// Where chunks are that have been stored since the last commit, before the end that the storage had then.
+    /// Where chunks are that have been stored since the last commit, before the end that the
+    /// storage had then.
     fresh: HashSet<u64>,
     /// What the chunks take, those included that no longer count.
     cbytes: u64,
@@ -132,14 +136,16 @@ pub(super) struct Contiguous {
     is_poisoned: bool,
     /// Whether the storage has the header that was committed last, and perhaps no other one.
     is_header_known: bool,
-    /// What a crash has left unfinished: whether the header is torn. `None` if that has been dealt with.
+    /// What a crash has left unfinished: whether the header is torn. `None` if that has been dealt
+    /// with.
     unhealed: Option<bool>,
     /// The right to change the frame, as long as it is being edited.
     right: Option<WriteRight>,
     compactions: Compactions,
 }
 
-/// How often those who share a storage have moved its chunks together, and how often they had when this was opened.
+/// How often those who share a storage have moved its chunks together, and how often they had when
+/// this was opened.
 #[derive(Debug, Clone, Default)]
 struct Compactions {
     count: Arc<AtomicU64>,
@@ -162,7 +168,8 @@ impl Compactions {
 }
 
 impl Contiguous {
-    /// Begins a frame on an empty storage: there is none before the first commit, which must not change the metalayers.
+    /// Begins a frame on an empty storage: there is none before the first commit, which must not
+    /// change the metalayers.
     pub(super) fn begin_new(storage: Arc<dyn Storage>, state: &State, settings: Settings) -> Result<Self> {
         let header = header::write(state, 0, 0, false, false)?;
         let start = header.len() as u64;
@@ -261,7 +268,8 @@ impl Contiguous {
         Ok(state)
     }
 
-    /// Finishes what a crash has left unfinished, unless somebody else is changing the frame: then it is not a crash.
+    /// Finishes what a crash has left unfinished, unless somebody else is changing the frame: then
+    /// it is not a crash.
     fn heal_if_alone(&mut self) -> Result<()> {
         let Some(is_torn) = self.unhealed else { return Ok(()) };
         let right = if self.right.is_some() { None } else { self.access.as_write()?.own()? };
@@ -272,8 +280,8 @@ impl Contiguous {
         Ok(())
     }
 
-    /// Puts the header back that was found torn, and cuts off a footer that would undo what other programs do to
-    /// metalayers. Takes over what the footer knows of the frame.
+    /// Puts the header back that was found torn, and cuts off a footer that would undo what other
+    /// programs do to metalayers. Takes over what the footer knows of the frame.
     fn heal(&mut self, is_torn: bool) -> Result<()> {
         let footer = footer::read(self.access.as_read(), self.base, self.settings.limits);
         if is_torn {
@@ -291,15 +299,17 @@ impl Contiguous {
         if footer.new.len() > FIXED_LEN { self.cut(footer.start) } else { Ok(()) }
     }
 
-    /// Whether there are chunks, and all of them before a position: not while they are being moved together.
+    /// Whether there are chunks, and all of them before a position: not while they are being moved
+    /// together.
     fn has_chunks_before(&self, position: u64) -> Result<bool> {
         let last = self.index.places()?.max();
         Ok(last.is_some_and(|offset| self.position_of(offset) < position))
     }
 
-    /// Reclaims the space of what lies behind the frame and was never committed, by somebody who was killed or has given
-    /// it up. A footer stays; so does everything where there are no chunks, because deleted ones may lie there that others
-    /// are reading. Opening a frame does not do this: where there are no locks, somebody may be about to commit.
+    /// Reclaims the space of what lies behind the frame and was never committed, by somebody who
+    /// was killed or has given it up. A footer stays; so does everything where there are no chunks,
+    /// because deleted ones may lie there that others are reading. Opening a frame does not do
+    /// this: where there are no locks, somebody may be about to commit.
     fn cut_uncommitted(&mut self) -> Result<()> {
         let end = self.places.live.end;
         if self.index.len() == 0 || self.limit <= end || !self.places.footer.is_empty() {
@@ -315,7 +325,8 @@ impl Contiguous {
         Known { header, index, index_at, trailer, end }.is_at(self.access.as_read(), self.base)
     }
 
-    /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
+    /// Takes notice of what others have committed, now that nobody else can; the new state, if they
+    /// have.
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
         let is_current = self.has_known_state()?;
         if is_current && self.access.as_read().len()? == self.base + self.readable_end() && self.is_undisturbed()? {
@@ -325,7 +336,8 @@ impl Contiguous {
         if has_changes && !is_current {
             bail!(Conflict, "{CHANGED_MEANWHILE}");
         }
-        // Somebody may also have written something behind the frame or to free places, and have given it up.
+        // Somebody may also have written something behind the frame or to free places, and have
+        // given it up.
         let opened = open::open(self.access.as_read(), self.base, self.settings.limits)?;
         let state = self.become_opened(opened)?;
         self.cut_uncommitted()?;
@@ -356,7 +368,8 @@ impl Contiguous {
         Ok((Entry::At(position - self.header.len() as u64), hash))
     }
 
-    /// Gives back the room of a chunk that no longer counts, if it was stored since the last commit.
+    /// Gives back the room of a chunk that no longer counts, if it was stored since the last
+    /// commit.
     fn give_back(&mut self, gone: Entry) -> Result<()> {
         let Some(offset) = gone.place() else { return Ok(()) };
         let position = self.position_of(offset);

@@ -1,4 +1,5 @@
-//! Chunks that are moved: out of the way of a longer header, and together when a frame is compacted.
+//! Chunks that are moved: out of the way of a longer header, and together when a frame is
+//! compacted.
 
 use super::commit::{Rendered, RenderedIndex, with_fingerprint};
 use super::{Contiguous, History, Mark};
@@ -11,7 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 impl Contiguous {
-    /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can be written there.
+    /// Makes the bytes up to `header_len` dead, so that a longer header, or one and a trailer, can
+    /// be written there.
     ///
     /// Snapshots of older states would read the header where their first chunks were.
     pub(super) fn make_room(&mut self, header_len: usize) -> Result<()> {
@@ -41,7 +43,8 @@ impl Contiguous {
         self.index.move_places(moved)
     }
 
-    /// Moves the chunks of a frame that has never been committed out of the way of a header that is longer than it was to be.
+    /// Moves the chunks of a frame that has never been committed out of the way of a header that is
+    /// longer than it was to be.
     pub(super) fn make_room_for_first_header(&mut self, state: &State, header_len: usize) -> Result<()> {
         let (old_len, new_len) = (self.header.len() as u64, header_len as u64);
         let mut moved: Vec<u64> = self.index.places()?.filter(|&offset| offset + old_len < new_len).collect();
@@ -85,7 +88,8 @@ impl Contiguous {
         self.index.as_committed(&stored)
     }
 
-    /// Moves all chunks together, twice: behind the end first, so that the front is dead and can be written.
+    /// Moves all chunks together, twice: behind the end first, so that the front is dead and can be
+    /// written.
     pub(super) fn compact_guarded(&mut self, state: &State) -> Result<()> {
         self.leave_slots();
         self.mark = Mark::Foreign;
@@ -94,7 +98,8 @@ impl Contiguous {
             return self.cut_behind_live();
         }
         let live = self.live_bytes()?;
-        // What is written to the front must not reach the copies behind the end; an index is never longer than this.
+        // What is written to the front must not reach the copies behind the end; an index is never
+        // longer than this.
         let index_len = index::max_packed_len(self.index.len());
         // That of another program may be without hashes, and shorter.
         let trailer_len = self.render_trailer(state, None)?.len();
@@ -118,7 +123,8 @@ impl Contiguous {
         self.sync()
     }
 
-    /// Writes all chunks, which are behind the end, to directly behind the header, and cuts off the rest.
+    /// Writes all chunks, which are behind the end, to directly behind the header, and cuts off the
+    /// rest.
     fn move_to_front(&mut self, state: &State) -> Result<()> {
         self.limit = self.tail.end();
         self.tail = Tail::new(self.header.len() as u64);
@@ -146,7 +152,8 @@ impl Contiguous {
         self.publish(rendered)
     }
 
-    /// What the chunks take that count. A place that comes several times in a row counts once: it is moved once.
+    /// What the chunks take that count. A place that comes several times in a row counts once: it
+    /// is moved once.
     pub(super) fn live_bytes(&self) -> Result<u64> {
         self.index.places()?.map(|offset| self.header_at_offset(offset).map(|header| header.cbytes() as u64)).sum()
     }

@@ -51,7 +51,8 @@ impl Contiguous {
         }
     }
 
-    /// Reads the same from a frame that another process has made shorter, by cutting off what is dead.
+    /// Reads the same from a frame that another process has made shorter, by cutting off what is
+    /// dead.
     fn shortened_head(&self, position: u64, len: usize, out: &mut [u8]) -> Result<usize> {
         let there = self.access.as_read().len()?.saturating_sub(self.base).saturating_sub(position);
         let len = usize::try_from(there).unwrap_or(usize::MAX).min(len);

@@ -14,8 +14,8 @@ use crate::schunk::State;
 use std::ops::Range;
 
 impl Contiguous {
-    /// What is to be written into the slot whose turn it is; `None` if the index is to be packed. The length of the header
-    /// does not change.
+    /// What is to be written into the slot whose turn it is; `None` if the index is to be packed.
+    /// The length of the header does not change.
     pub(super) fn render_in_slot(&mut self, state: &State) -> Result<Option<Rendered>> {
         self.note_changes();
         if self.slots.is_none() && (self.history != History::Committed || self.index.len() < MIN_CHUNKS) {
@@ -45,8 +45,8 @@ impl Contiguous {
         }
     }
 
-    /// Makes sure that there are slots for what is to be committed, with layers of so many bytes, behind all chunks.
-    /// Whether there are: they may be too much for what the chunks take.
+    /// Makes sure that there are slots for what is to be committed, with layers of so many bytes,
+    /// behind all chunks. Whether there are: they may be too much for what the chunks take.
     fn find_slots(&mut self, layers: usize) -> Result<bool> {
         let nchunks = self.index.len();
         let is_behind = |slots: &Slots| self.places.chunks_end <= slots.start();
@@ -151,7 +151,8 @@ fn in_bytes(words: &Range<usize>) -> Range<usize> {
     words.start * ENTRY_LEN..words.end * ENTRY_LEN
 }
 
-/// The part of `new` outside of which it is the same as `old`; all of it if that has another length.
+/// The part of `new` outside of which it is the same as `old`; all of it if that has another
+/// length.
 fn changed_part(old: &[u8], new: &[u8]) -> Range<usize> {
     if old.len() != new.len() {
         return 0..new.len();

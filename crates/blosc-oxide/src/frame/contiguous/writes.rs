@@ -8,7 +8,8 @@ use crate::frame::vacancies::Vacancies;
 use crate::storage::{Durability, Storage};
 
 impl Contiguous {
-    /// Runs an action that writes; if it fails, what is on the storage is no longer known, and the handle is done.
+    /// Runs an action that writes; if it fails, what is on the storage is no longer known, and the
+    /// handle is done.
     pub(super) fn guarded<T>(&mut self, action: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.check_writable()?;
         let result = action(self);
@@ -20,8 +21,9 @@ impl Contiguous {
         result
     }
 
-    /// Gives back the space of everything that has been written since the last commit and will never be committed: a full
-    /// disk has room again. Nothing is cut off that a header may need which is there after all.
+    /// Gives back the space of everything that has been written since the last commit and will
+    /// never be committed: a full disk has room again. Nothing is cut off that a header may need
+    /// which is there after all.
     pub(super) fn reclaim(&mut self) {
         let is_ours = self.is_new || (self.is_header_known && matches!(self.has_known_state(), Ok(true)));
         let end = self.base + self.places.committed_end;
@@ -38,8 +40,8 @@ impl Contiguous {
         self.access.as_write().map(|_| ())
     }
 
-    /// The storage, to be written to. What another process has written before it was killed may be in the memory of the
-    /// system only: nothing is built on it before it is on the disk.
+    /// The storage, to be written to. What another process has written before it was killed may be
+    /// in the memory of the system only: nothing is built on it before it is on the disk.
     pub(super) fn storage(&mut self) -> Result<&dyn Storage> {
         if !self.is_settled {
             self.sync()?;
@@ -90,7 +92,8 @@ impl Contiguous {
         Ok(position)
     }
 
-    /// Lets another handle know, whose footer is the last one, that what it has left in free places may be overwritten.
+    /// Lets another handle know, whose footer is the last one, that what it has left in free places
+    /// may be overwritten.
     fn take_free_places(&mut self) -> Result<()> {
         let is_there = !self.places.footer.is_empty();
         if self.mark == Mark::Foreign && is_there {
@@ -101,7 +104,8 @@ impl Contiguous {
         Ok(())
     }
 
-    /// Puts a footer that says nothing of metalayers, and that no commit is under way, in place of the last one.
+    /// Puts a footer that says nothing of metalayers, and that no commit is under way, in place of
+    /// the last one.
     pub(super) fn replace_footer(&mut self, vacancies: Vacancies) -> Result<()> {
         let end = self.places.footer.end;
         let start = end - Footer::len(FIXED_LEN) as u64;
@@ -114,7 +118,8 @@ impl Contiguous {
         Ok(())
     }
 
-    /// Whether nobody else has written to free places since the last commit of this handle, if that is the last one.
+    /// Whether nobody else has written to free places since the last commit of this handle, if that
+    /// is the last one.
     pub(super) fn is_undisturbed(&self) -> Result<bool> {
         let Mark::Own(hash) = self.mark else { return Ok(true) };
         let mut found = [0; HASH_LEN];

@@ -32,16 +32,17 @@ use watched::Watched;
 const MIN_CHUNK: usize = 32;
 /// The headers of chunks that are not damaged, by place and hash, and whether that is known.
 type Good = Remembered<(u64, Option<u64>), (Header, bool)>;
-/// What a chunk takes in the index of a frame that is written, and in its list of checksums while that grows.
+/// What a chunk takes in the index of a frame that is written, and in its list of checksums while
+/// that grows.
 type CopyMemory = [u64; 4];
 /// From how many chunks on there are no checksums if most of them are special.
 const MANY_CHUNKS: usize = 1 << 20;
 
 /// What could be found of a damaged frame, ready to be written to a new one.
 ///
-/// The header is not trusted: the bytes are walked through from the first to the last, chunks are recognised by their
-/// own headers, and the newest index that fits them tells which of them count and in which order. Every chunk is
-/// compared with its checksum, where there is one, and decoded.
+/// The header is not trusted: the bytes are walked through from the first to the last, chunks are
+/// recognised by their own headers, and the newest index that fits them tells which of them count
+/// and in which order. Every chunk is compared with its checksum, where there is one, and decoded.
 ///
 /// ```
 /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
@@ -67,11 +68,12 @@ pub struct Repair {
 }
 
 impl Frame {
-    /// Looks for what can be got back of a damaged contiguous frame. Of the options, threads, plug-ins and limits count.
+    /// Looks for what can be got back of a damaged contiguous frame. Of the options, threads,
+    /// plug-ins and limits count.
     ///
     /// # Errors
-    /// `Io` if `source` cannot be read. `LimitExceeded` if a chunk without a checksum, or a metalayer, asks for more memory
-    /// than the limits allow: it may be good. Damage is no error.
+    /// `Io` if `source` cannot be read. `LimitExceeded` if a chunk without a checksum, or a
+    /// metalayer, asks for more memory than the limits allow: it may be good. Damage is no error.
     pub fn repair(source: impl ReadAt + 'static, options: impl Into<FrameOptions>) -> Result<Repair> {
         let options = options.into();
         let watched = Watched::new(&source);
@@ -81,7 +83,8 @@ impl Frame {
         Repair::new(Origin::File(Box::new(source)), picked, &scan, None, options)
     }
 
-    /// Looks for what can be got back of a damaged sparse frame. Of the options, threads, plug-ins and limits count.
+    /// Looks for what can be got back of a damaged sparse frame. Of the options, threads, plug-ins
+    /// and limits count.
     ///
     /// # Errors
     /// As [`repair`](Self::repair).
@@ -96,8 +99,8 @@ impl Frame {
         Repair::new(Origin::Directory(Box::new(directory)), picked, &scan, Some(files), options)
     }
 
-    /// Looks for what can be got back of the damaged frame at `path`, a file or a directory. Of the options, threads,
-    /// plug-ins and limits count.
+    /// Looks for what can be got back of the damaged frame at `path`, a file or a directory. Of the
+    /// options, threads, plug-ins and limits count.
     ///
     /// # Errors
     /// As [`repair`](Self::repair).
@@ -109,8 +112,8 @@ impl Frame {
     }
 }
 
-/// The file with the index, or what a commit has left of a new one, or nothing. That a file is there but cannot be read is
-/// no damage.
+/// The file with the index, or what a commit has left of a new one, or nothing. That a file is
+/// there but cannot be read is no damage.
 fn index_of(directory: &dyn Directory, limits: Limits) -> Result<Box<dyn ReadAt>> {
     let mut candidates: Vec<Box<dyn ReadAt>> = Vec::new();
     for name in [INDEX_NAME, NEW_INDEX_NAME] {
@@ -227,8 +230,9 @@ impl Repair {
         }
     }
 
-    /// Reads and checks all chunks, and finds out how long those are that are not stored or damaged. Those that are good or
-    /// may be, but take more memory than there is or a codec that is not known, are not damaged.
+    /// Reads and checks all chunks, and finds out how long those are that are not stored or
+    /// damaged. Those that are good or may be, but take more memory than there is or a codec that
+    /// is not known, are not damaged.
     fn check_chunks(&mut self, rows: &Rows, hashes: Option<&Hashes>) -> Result<()> {
         let mut decompressor = self.decompressor();
         let mut good = Good::new();
@@ -260,7 +264,8 @@ impl Repair {
         Ok(())
     }
 
-    /// Takes note of what has become of the chunks from `index` on. Their header, if they are stored and not damaged.
+    /// Takes note of what has become of the chunks from `index` on. Their header, if they are
+    /// stored and not damaged.
     fn note_row(
         &mut self,
         index: usize,
@@ -367,10 +372,11 @@ impl Repair {
         self.state.options(&self.options.chunks)
     }
 
-    /// The options of a new frame for what was found: those of the frame, and its metalayers of fixed size. These have to
-    /// be there before the first chunk of a [frame that is made](Frame::create). It is without checksums if there are 16
-    /// variable-length metalayers, because the checksums would be one more than other programs take, and if most of more than
-    /// a million chunks are special: the list of checksums would be all that the frame is.
+    /// The options of a new frame for what was found: those of the frame, and its metalayers of
+    /// fixed size. These have to be there before the first chunk of a [frame that is
+    /// made](Frame::create). It is without checksums if there are 16 variable-length metalayers,
+    /// because the checksums would be one more than other programs take, and if most of more than a
+    /// million chunks are special: the list of checksums would be all that the frame is.
     #[must_use]
     pub fn frame_options(&self) -> FrameOptions {
         let has_room = self.state.vlmetalayers.has_room_for_checksums();
@@ -411,11 +417,13 @@ impl Repair {
         modernised(&bytes, self.options().level, &mut self.decompressor())
     }
 
-    /// Appends the chunks to `target`, with zeros in place of damaged ones, and adds the metalayers.
+    /// Appends the chunks to `target`, with zeros in place of damaged ones, and adds the
+    /// metalayers.
     ///
     /// # Errors
-    /// As [`SuperChunk::append_chunk`] and [`Metalayers::add`](crate::Metalayers::add); `LimitExceeded` if zeros, or
-    /// the list of chunks, would take more memory than the limits allow.
+    /// As [`SuperChunk::append_chunk`] and [`Metalayers::add`](crate::Metalayers::add);
+    /// `LimitExceeded` if zeros, or the list of chunks, would take more memory than the limits
+    /// allow.
     pub fn write_to(&self, target: &mut SuperChunk) -> Result<()> {
         for (name, content) in self.state.metalayers.iter() {
             if target.metalayers().get(name) != Some(content) {
@@ -441,7 +449,8 @@ impl Repair {
             }
             _ => {
                 if count > 1 {
-                    // Each copy is a chunk of its own in the new frame, and nothing bounds how often an index names one.
+                    // Each copy is a chunk of its own in the new frame, and nothing bounds how
+                    // often an index names one.
                     self.options.limits().check_list::<CopyMemory>("the list of copies of a chunk", count as u64)?;
                 }
                 (0..count).try_for_each(|_| target.append_chunk(chunk))

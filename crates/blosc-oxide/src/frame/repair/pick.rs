@@ -72,7 +72,8 @@ impl Picker<'_> {
             let mut header = vec![0; FIXED_LEN];
             self.source.read_at(at, &mut header).ok()?;
             let header_len = header::stored_len(&header)?;
-            // A copy of the fixed part is completed by the metalayers that are there, as the frame has been.
+            // A copy of the fixed part is completed by the metalayers that are there, as the frame
+            // has been.
             [0, at].into_iter().find_map(|layers_of| {
                 let mut header = header.clone();
                 let mut layers = vec![0; header_len.checked_sub(FIXED_LEN).filter(|&len| len <= open::MAX_HEADER)?];
@@ -231,7 +232,8 @@ impl Picker<'_> {
         let is_index = |place: &&u64| found(place).is_some_and(|found| self.scan.trailer_after(found).is_some());
         let all: Vec<u64> = places.0.iter().filter(|place| !is_index(place)).copied().collect();
         let fits = |place: &u64| found(place).is_none_or(|found| has_size(&state, found.header.nbytes()));
-        // If the header is good, what is of no length that it allows is an index before a damaged trailer.
+        // If the header is good, what is of no length that it allows is an index before a damaged
+        // trailer.
         let is_good = is_known && all.iter().filter(|place| fits(place)).count() > all.len() / 2;
         let mut rows = Rows::default();
         all.iter().filter(|place| !is_good || fits(place)).for_each(|&place| rows.push(Entry::At(place), 1));

@@ -51,8 +51,8 @@ pub struct LooseChunk {
     pub nbytes: usize,
     /// Its size.
     pub cbytes: usize,
-    /// Whether it was written after the index, so that it was being added when the writer stopped. Other loose chunks
-    /// have been deleted or replaced.
+    /// Whether it was written after the index, so that it was being added when the writer stopped.
+    /// Other loose chunks have been deleted or replaced.
     pub is_uncommitted: bool,
 }
 
@@ -72,8 +72,8 @@ pub struct RepairReport {
     pub damaged_metalayers: usize,
     /// What is wrong with the first 1000 of both.
     pub damage: Vec<Damage>,
-    /// How many chunks and metalayers could not be examined, because their codec or a filter is not known here: they are
-    /// written as they are.
+    /// How many chunks and metalayers could not be examined, because their codec or a filter is not
+    /// known here: they are written as they are.
     pub unexamined: usize,
     /// Whole chunks that are not among those.
     pub loose: Vec<LooseChunk>,
@@ -95,8 +95,9 @@ impl RepairReport {
         self.damaged_chunks + self.damaged_metalayers
     }
 
-    /// Whether something may be lost or in another order, though nothing of it is known to be damaged. That a newer state may
-    /// have been there, and that options are those of the first chunk, does not count.
+    /// Whether something may be lost or in another order, though nothing of it is known to be
+    /// damaged. That a newer state may have been there, and that options are those of the first
+    /// chunk, does not count.
     #[must_use]
     pub fn may_be_incomplete(&self) -> bool {
         use RepairUnknown::{IsNewest, LastLength, Options};

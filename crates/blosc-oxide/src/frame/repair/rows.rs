@@ -1,4 +1,5 @@
-//! The chunks of a damaged frame, in rows of the same: there may be a hundred million, in a small file.
+//! The chunks of a damaged frame, in rows of the same: there may be a hundred million, in a small
+//! file.
 
 use crate::chunk::Special;
 use crate::error::Result;
@@ -48,7 +49,8 @@ impl Rows {
     }
 }
 
-/// Chunks in a row that are the same, and how long each is, if that is known and they are not damaged.
+/// Chunks in a row that are the same, and how long each is, if that is known and they are not
+/// damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Examined {
     pub(super) entry: Entry,

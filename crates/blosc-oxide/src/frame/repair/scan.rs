@@ -1,4 +1,5 @@
-//! Walking through the bytes of a frame without trusting what its header says about where things are.
+//! Walking through the bytes of a frame without trusting what its header says about where things
+//! are.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -65,7 +66,8 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// The trailer that follows an index: directly, or behind room for more entries, in which nothing was found.
+    /// The trailer that follows an index: directly, or behind room for more entries, in which
+    /// nothing was found.
     pub(super) fn trailer_after(&self, found: &FoundAt) -> Option<(u64, usize)> {
         let end = found.end();
         let trailer = *self.trailers.get(self.trailers.partition_point(|&(at, _)| at < end))?;
@@ -86,7 +88,8 @@ pub(super) fn scan(source: &dyn ReadAt, limits: Limits) -> Result<Scan> {
         window_at: 0,
         limits,
         decompressor: Decompressor::new().with_threads(Threads::serial()).with_limits(limits),
-        // Chunks that are told apart by decoding them, and are none after all, must not cost more than that.
+        // Chunks that are told apart by decoding them, and are none after all, must not cost more
+        // than that.
         budget: len.saturating_mul(16).saturating_add(64 << 20),
         scan: Scan::default(),
     };
@@ -135,7 +138,8 @@ impl Walker<'_> {
         self.window.get(from..from.checked_add(len)?)
     }
 
-    /// The first bytes of what may start at `at`, where the walk is; zeros stand for those that are not there.
+    /// The first bytes of what may start at `at`, where the walk is; zeros stand for those that are
+    /// not there.
     fn head(&mut self, at: u64) -> Result<[u8; MIN_CHUNK]> {
         if self.in_window(at, self.there(at, MIN_CHUNK)).is_none() {
             self.window.resize(self.there(at, WINDOW), 0);
@@ -189,8 +193,8 @@ impl Walker<'_> {
         Ok(Some(header.cbytes() as u64))
     }
 
-    /// The length of the header at `at`, or of what a commit has left behind: two copies of its start, vacancies
-    /// and a signature.
+    /// The length of the header at `at`, or of what a commit has left behind: two copies of its
+    /// start, vacancies and a signature.
     fn header_len(&mut self, at: u64, head: &[u8]) -> Result<u64> {
         self.scan.headers.push(at);
         let stored = array_at(head, START_LEN.saturating_sub(4)).map(u32::from_be_bytes).unwrap_or_default();
@@ -216,7 +220,8 @@ impl Walker<'_> {
         Ok(*self.bytes(before, CONTENT_PREFIX)? == [marker::BIN32, a, b, c, d])
     }
 
-    /// Whether a header is more than an accident: something follows where the chunk ends, or the chunk can be decoded.
+    /// Whether a header is more than an accident: something follows where the chunk ends, or the
+    /// chunk can be decoded.
     fn is_chunk(&mut self, found: &FoundAt) -> Result<bool> {
         let header = &found.header;
         let is_certain = header.is_memcpyed() || header.special().is_some();
@@ -231,8 +236,8 @@ impl Walker<'_> {
         Ok(self.is_decodable(&bytes, header))
     }
 
-    /// Whether a chunk can be decoded: all of it, or its first and its last block where all of it costs more than may be
-    /// spent, as of the superseded index of a hundred million chunks.
+    /// Whether a chunk can be decoded: all of it, or its first and its last block where all of it
+    /// costs more than may be spent, as of the superseded index of a hundred million chunks.
     fn is_decodable(&mut self, bytes: &[u8], header: &Header) -> bool {
         let whole = (header.cbytes() as u64).saturating_add(header.nbytes() as u64);
         if whole < self.budget {

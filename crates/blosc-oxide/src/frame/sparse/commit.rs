@@ -1,4 +1,5 @@
-//! Commits: the new index changes names with the old one, and only then files are removed that it does not need.
+//! Commits: the new index changes names with the old one, and only then files are removed that it
+//! does not need.
 
 use super::{INDEX_NAME, NEW_INDEX_NAME, Sparse, at_file, file_name};
 use crate::error::{Result, bail};
@@ -71,7 +72,8 @@ impl Sparse {
         let _ = self.directory.remove(NEW_INDEX_NAME);
     }
 
-    /// Puts the new index in place of the old one, and makes that last. If it fails, the old one is there again.
+    /// Puts the new index in place of the old one, and makes that last. If it fails, the old one is
+    /// there again.
     fn publish(&mut self) -> Result<()> {
         // From the moment that it is in its place, others could get the right to replace it.
         let right = self.directory.own(NEW_INDEX_NAME).map_err(|cause| {
@@ -111,8 +113,8 @@ impl Sparse {
         })
     }
 
-    /// Puts the old index back. If that fails too, either of them may be the one that survives: the files of both are
-    /// kept.
+    /// Puts the old index back. If that fails too, either of them may be the one that survives: the
+    /// files of both are kept.
     fn put_back(&mut self, is_exchanged: bool) {
         let restored = if self.header.is_empty() {
             // There was none.
@@ -134,7 +136,8 @@ impl Sparse {
         self.index.committed().map_or(0, <[u8]>::len)
     }
 
-    /// Puts a copy of the old index, which has no name any more but is still open, in place of the new one.
+    /// Puts a copy of the old index, which has no name any more but is still open, in place of the
+    /// new one.
     fn rewrite_old_index(&mut self) -> Result<()> {
         let Some(source) = &self.index_file else {
             bail!(Io, "{INDEX_NAME}: the former one is not open any more");
@@ -146,8 +149,8 @@ impl Sparse {
         Ok(self.directory.rename(NEW_INDEX_NAME, INDEX_NAME)?)
     }
 
-    /// Removes the files that the committed index no longer names, unless somebody may be reading them: then a later
-    /// commit does it, or `compact`. What cannot be removed does no harm.
+    /// Removes the files that the committed index no longer names, unless somebody may be reading
+    /// them: then a later commit does it, or `compact`. What cannot be removed does no harm.
     fn remove_superseded(&mut self) {
         self.index_file = self.directory.open(INDEX_NAME).ok();
         if self.dropped.is_empty() || !self.reader.is_only() {

@@ -1,7 +1,7 @@
 //! A frame in a directory: a file for each chunk, and one for header, index and trailer.
 //!
-//! Files are never changed once they count. A commit writes the new index beside the old one and lets the two change
-//! names.
+//! Files are never changed once they count. A commit writes the new index beside the old one and
+//! lets the two change names.
 
 mod commit;
 mod numbers;
@@ -45,8 +45,8 @@ pub(super) struct Sparse {
     free: FreeNumbers,
     /// The files that have been written since the last commit and that the index names.
     fresh: BTreeSet<u64>,
-    /// The files that a committed index names or has named, and the one with all changes does not; each with the number of
-    /// the commit that has superseded it or is going to.
+    /// The files that a committed index names or has named, and the one with all changes does not;
+    /// each with the number of the commit that has superseded it or is going to.
     dropped: Vec<(u64, u64)>,
     /// How many commits there were.
     commits: u64,
@@ -61,7 +61,8 @@ pub(super) struct Sparse {
     foreign: Foreign,
     /// The file that was read last: a chunk is read in several parts.
     recent: Mutex<Option<(u64, Arc<dyn ReadAt>)>>,
-    /// The committed index; where it is not known, it cannot be put back if the file system has no exchange of names.
+    /// The committed index; where it is not known, it cannot be put back if the file system has no
+    /// exchange of names.
     index_file: Option<Box<dyn ReadAt>>,
     /// Lets others see that files are read here, and by snapshots.
     reader: Arc<dyn DirectoryReader>,
@@ -178,7 +179,8 @@ impl Sparse {
     /// Removes what was written since the last commit and will never count.
     fn remove_fresh(&mut self) {
         for &file in &self.fresh {
-            // A file that stays does no harm, and a failure that led here is what the caller is told.
+            // A file that stays does no harm, and a failure that led here is what the caller is
+            // told.
             let _ = self.directory.remove(&file_name(file));
         }
     }
@@ -198,8 +200,9 @@ impl Sparse {
         Ok((Entry::At(file), if self.hashes.is_some() { hash_of_chunk(bytes) } else { UNKNOWN }))
     }
 
-    /// Makes the names survive that another process has given before it was killed: an index that is only in the memory of
-    /// the system may give way to an older one, whose files must still be there.
+    /// Makes the names survive that another process has given before it was killed: an index that
+    /// is only in the memory of the system may give way to an older one, whose files must still be
+    /// there.
     fn settle(&mut self) -> Result<()> {
         if !self.is_settled && self.is_durable() {
             self.directory.sync()?;
@@ -208,7 +211,8 @@ impl Sparse {
         Ok(())
     }
 
-    /// Writes a new file and returns its number. One that is there is left alone: somebody may be reading it.
+    /// Writes a new file and returns its number. One that is there is left alone: somebody may be
+    /// reading it.
     fn write_chunk(&mut self, bytes: &[u8]) -> Result<u64> {
         self.settle()?;
         self.forget_recent();
@@ -227,7 +231,8 @@ impl Sparse {
         match written {
             Ok(()) => Ok(file),
             Err(cause) => {
-                // Half a file is no use to anybody; that it cannot be removed either is not the news.
+                // Half a file is no use to anybody; that it cannot be removed either is not the
+                // news.
                 let _ = self.directory.remove(&name);
                 Err(at_file(&name, cause))
             }
@@ -253,7 +258,8 @@ impl Sparse {
         Known { header, index, index_at: header.len() as u64, trailer, end }.is_at(&*source, 0)
     }
 
-    /// Takes notice of what others have committed, now that nobody else can; the new state, if they have.
+    /// Takes notice of what others have committed, now that nobody else can; the new state, if they
+    /// have.
     fn catch_up(&mut self, has_changes: bool) -> Result<Option<State>> {
         if self.has_known_state()? {
             return Ok(None);
@@ -311,7 +317,8 @@ fn at_file(name: &str, cause: std::io::Error) -> crate::error::Error {
     error!(Io, "{name}: {cause}").with_source(cause)
 }
 
-/// Why the file of a chunk cannot be opened. That a frame is without one of its files is damage, and no fault of the disk.
+/// Why the file of a chunk cannot be opened. That a frame is without one of its files is damage,
+/// and no fault of the disk.
 fn at_chunk_file(name: &str, cause: std::io::Error) -> crate::error::Error {
     if cause.kind() == NotFound {
         return error!(Corrupt, "{name}: its file is not there").with_source(cause);
@@ -323,8 +330,8 @@ fn at_chunk_file(name: &str, cause: std::io::Error) -> crate::error::Error {
 }
 
 impl Sparse {
-    /// Gets the right to change the frame, and takes notice of what others have committed: whether there was no right
-    /// before, and the new state.
+    /// Gets the right to change the frame, and takes notice of what others have committed: whether
+    /// there was no right before, and the new state.
     fn hold(&mut self, has_changes: bool) -> Result<(bool, Option<State>)> {
         self.check_writable()?;
         if self.right.is_some() || self.header.is_empty() {

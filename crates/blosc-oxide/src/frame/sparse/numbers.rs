@@ -13,7 +13,8 @@ pub(super) struct FreeNumbers {
 impl FreeNumbers {
     pub(super) fn besides(files: &BTreeSet<u64>) -> Self {
         let end = files.last().map_or(0, |last| last + 1);
-        // There can be no more gaps than this if numbers are dense, and any number of them if somebody means harm.
+        // There can be no more gaps than this if numbers are dense, and any number of them if
+        // somebody means harm.
         let gaps = (0..end).filter(|file| !files.contains(file)).take(files.len() + 1).collect();
         Self { gaps, end }
     }

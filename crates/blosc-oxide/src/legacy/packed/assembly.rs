@@ -1,7 +1,7 @@
 //! Putting chunks into a storage so that a crash at any moment leaves what was there before.
 //!
-//! New chunks and a new offset table go after the current end. Nothing refers to them until the header is written over,
-//! in one write that lies inside one sector.
+//! New chunks and a new offset table go after the current end. Nothing refers to them until the
+//! header is written over, in one write that lies inside one sector.
 
 use super::header::{Body, HEADER_LEN, OFFSET_LEN, PackedHeader, PackedSpecial, Specials};
 use super::reader::PackedSuperChunk;
@@ -49,11 +49,12 @@ pub(super) struct Mark {
 }
 
 impl<R: ReadAt> PackedSuperChunk<R> {
-    /// Copies the super-chunk to an empty storage, chunk by chunk as they are stored, without the bytes that appending
-    /// has left unused. What comes out has the layout of the first writers.
+    /// Copies the super-chunk to an empty storage, chunk by chunk as they are stored, without the
+    /// bytes that appending has left unused. What comes out has the layout of the first writers.
     ///
     /// # Errors
-    /// As [`chunk`](Self::chunk); `InvalidArgument` if the storage is not empty, `Io` if it cannot be written.
+    /// As [`chunk`](Self::chunk); `InvalidArgument` if the storage is not empty, `Io` if it cannot
+    /// be written.
     pub fn copy_to(&self, storage: impl Storage) -> Result<()> {
         let mut copy = Assembly::create(storage, self.header().without_body())?;
         for kind in PackedSpecial::ALL {
@@ -119,8 +120,8 @@ impl<S: Storage> Assembly<S> {
         self.offsets.len()
     }
 
-    /// Gives up what has been put since the last commit, and reclaims its space. If the storage may have a newer header
-    /// nothing is cut off: that header needs what is there.
+    /// Gives up what has been put since the last commit, and reclaims its space. If the storage may
+    /// have a newer header nothing is cut off: that header needs what is there.
     pub(super) fn forget_changes(&mut self) {
         if std::mem::take(&mut self.is_changed) {
             self.reclaim();
@@ -128,7 +129,8 @@ impl<S: Storage> Assembly<S> {
         self.right = None;
     }
 
-    /// Cuts off what has been put since the last commit. Nothing is cut off that a newer header may need.
+    /// Cuts off what has been put since the last commit. Nothing is cut off that a newer header may
+    /// need.
     fn reclaim(&mut self) {
         if self.right.is_some() && self.is_header_known && matches!(self.is_current(), Ok(true)) {
             // Bytes that nothing refers to do no harm; the next commit cuts them off.
@@ -142,7 +144,8 @@ impl<S: Storage> Assembly<S> {
         Ok(stored)
     }
 
-    /// Whether the header is still the one that was published or found here last. Every commit has another.
+    /// Whether the header is still the one that was published or found here last. Every commit has
+    /// another.
     fn is_current(&self) -> Result<bool> {
         Ok(self.read_header()? == self.stored)
     }
@@ -158,8 +161,8 @@ impl<S: Storage> Assembly<S> {
         Ok(())
     }
 
-    /// Gets the right to change the super-chunk. What others have committed meanwhile is there then; whether there was
-    /// anything.
+    /// Gets the right to change the super-chunk. What others have committed meanwhile is there
+    /// then; whether there was anything.
     pub(super) fn begin(&mut self) -> Result<bool> {
         self.check_usable()?;
         if self.right.is_some() {
@@ -249,7 +252,8 @@ impl<S: Storage> Assembly<S> {
         let body = Body { nchunks, nbytes: self.nbytes, cbytes, specials: self.specials, table: self.end };
         let header = self.header.with_body(body);
         self.write(self.end, &table)?;
-        // What a crash has left behind the end goes before the header is written: behind that nothing may fail.
+        // What a crash has left behind the end goes before the header is written: behind that
+        // nothing may fail.
         self.cut_to(cbytes)?;
         self.sync().inspect_err(|_| self.reclaim())?;
         self.publish(header)?;
@@ -259,7 +263,8 @@ impl<S: Storage> Assembly<S> {
         Ok(())
     }
 
-    /// Writes the header over. If that fails, or cannot be made to last, the former one is put back.
+    /// Writes the header over. If that fails, or cannot be made to last, the former one is put
+    /// back.
     fn publish(&mut self, header: PackedHeader) -> Result<()> {
         let bytes = header.to_bytes();
         let result = self.storage.write_at(0, &bytes);
@@ -268,8 +273,9 @@ impl<S: Storage> Assembly<S> {
         written.and_then(|()| self.sync()).inspect_err(|_| self.withdraw(is_written))
     }
 
-    /// Puts the former header back, as far as the storage still can. Only a sync tells that it has arrived; until then
-    /// either of the two may be there after a loss of power, and what both refer to has to stay.
+    /// Puts the former header back, as far as the storage still can. Only a sync tells that it has
+    /// arrived; until then either of the two may be there after a loss of power, and what both
+    /// refer to has to stay.
     fn withdraw(&mut self, is_written: bool) {
         let restored = self.storage.write_at(0, &self.stored).and_then(|()| self.storage.sync());
         let is_untouched = !is_written && matches!(self.is_current(), Ok(true));

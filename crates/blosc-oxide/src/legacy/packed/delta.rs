@@ -8,7 +8,8 @@
 
 use crate::chunk::Header;
 
-/// What all data of a super-chunk is stored as the difference to. Data beyond its length is stored as it is.
+/// What all data of a super-chunk is stored as the difference to. Data beyond its length is stored
+/// as it is.
 #[derive(Debug, Clone)]
 pub(super) struct Reference(Vec<u8>);
 
@@ -36,8 +37,8 @@ impl Reference {
     }
 }
 
-/// Whether the delta was applied to the data of this chunk. The alphas worked block by block, and a chunk that was
-/// stored as one copy went past that, both when it was written and when it was read.
+/// Whether the delta was applied to the data of this chunk. The alphas worked block by block, and a
+/// chunk that was stored as one copy went past that, both when it was written and when it was read.
 pub(super) fn covers(header: &Header) -> bool {
     !header.is_memcpyed()
 }

@@ -16,8 +16,8 @@ const SLOT_MASK: u16 = 0b111;
 /// The bits of a slot that the library of the time looked at, both when writing and when reading.
 const ACTED_ON: u8 = 0b11;
 
-/// The filters of a packed super-chunk. Delta can be the first, and refers to a chunk of its own; after it, or in its
-/// place, there can be a shuffle or bit shuffle.
+/// The filters of a packed super-chunk. Delta can be the first, and refers to a chunk of its own;
+/// after it, or in its place, there can be a shuffle or bit shuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PackedFilters {
     bits: u16,
@@ -50,7 +50,8 @@ impl PackedFilters {
         Ok(Self { bits: slots.fold(0, |bits, filter| bits << SLOT_BITS | u16::from(filter.id())) })
     }
 
-    /// The five slots as they are stored: 0 none, 1 shuffle, 2 bit shuffle, 3 delta; 4 to 7 were never given a meaning.
+    /// The five slots as they are stored: 0 none, 1 shuffle, 2 bit shuffle, 3 delta; 4 to 7 were
+    /// never given a meaning.
     #[must_use]
     pub fn slots(&self) -> [u8; SLOTS] {
         let mut bits = self.bits;
@@ -68,7 +69,8 @@ impl PackedFilters {
         first & ACTED_ON == filter_id::DELTA
     }
 
-    /// The filters in the order of compression, as far as they had an effect: the first slot, and the one after a delta.
+    /// The filters in the order of compression, as far as they had an effect: the first slot, and
+    /// the one after a delta.
     pub fn iter(&self) -> impl Iterator<Item = Filter> + use<> {
         let [first, second, ..] = self.slots();
         let second = if self.has_delta() { second } else { filter_id::NONE };

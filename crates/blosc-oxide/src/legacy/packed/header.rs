@@ -1,7 +1,7 @@
 //! The 96 bytes at the start. Nothing else reads or writes them.
 //!
-//! Whoever has a [`PackedHeader`] knows that the offset table and the first 16 bytes of each special chunk lie inside
-//! the super-chunk, and that the super-chunk lies inside its storage.
+//! Whoever has a [`PackedHeader`] knows that the offset table and the first 16 bytes of each
+//! special chunk lie inside the super-chunk, and that the super-chunk lies inside its storage.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -111,8 +111,9 @@ pub struct PackedHeader {
     body: Body,
 }
 
-/// Whether bytes start as a packed super-chunk does that is in a storage of `len` bytes. There may be more of them than it
-/// has: an append that was killed leaves what it had not committed behind the end.
+/// Whether bytes start as a packed super-chunk does that is in a storage of `len` bytes. There may
+/// be more of them than it has: an append that was killed leaves what it had not committed behind
+/// the end.
 pub(crate) fn is_packed(bytes: &[u8], len: u64) -> bool {
     PackedHeader::parse(bytes, len).is_ok()
 }
@@ -143,7 +144,8 @@ impl PackedHeader {
             bail!(Truncated, "packed header: {HEADER_LEN} bytes needed, {} given", bytes.len());
         };
         let [version, flags1, flags2, flags3, ..] = bytes;
-        // There is no magic number; that the first four bytes are zero is all that tells the format from others.
+        // There is no magic number; that the first four bytes are zero is all that tells the format
+        // from others.
         if [version, flags1, flags2, flags3] != [0; 4] {
             bail!(Unsupported, "packed header: version {version} and flags {flags1}, {flags2}, {flags3} must be 0");
         }
@@ -218,7 +220,8 @@ impl PackedHeader {
         bytes
     }
 
-    /// The codec that chunks are compressed with. Each chunk names its own as well, and that is what counts.
+    /// The codec that chunks are compressed with. Each chunk names its own as well, and that is
+    /// what counts.
     #[must_use]
     pub fn codec(&self) -> Codec {
         self.codec
@@ -242,7 +245,8 @@ impl PackedHeader {
         self.filters_meta
     }
 
-    /// The size of all data chunks as it is stored: 0 in all known files, whether they have one size or not.
+    /// The size of all data chunks as it is stored: 0 in all known files, whether they have one
+    /// size or not.
     #[must_use]
     pub fn chunksize(&self) -> u32 {
         self.chunksize
@@ -254,7 +258,8 @@ impl PackedHeader {
         self.body.nchunks
     }
 
-    /// The uncompressed size as it is stored: that of header, special chunks, data and offset table together.
+    /// The uncompressed size as it is stored: that of header, special chunks, data and offset table
+    /// together.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
         self.body.nbytes

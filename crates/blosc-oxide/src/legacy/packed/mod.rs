@@ -1,7 +1,8 @@
-//! The packed super-chunk: the container of the first alphas of C-Blosc2, 2015 to 2017, before there were frames.
+//! The packed super-chunk: the container of the first alphas of C-Blosc2, 2015 to 2017, before
+//! there were frames.
 //!
-//! A header of 96 bytes, some special chunks, the data chunks, and a table of where those are. `doc/format/packed.md`
-//! has the bytes and what real writers made of them.
+//! A header of 96 bytes, some special chunks, the data chunks, and a table of where those are.
+//! `doc/format/packed.md` has the bytes and what real writers made of them.
 
 mod assembly;
 mod chunks;

@@ -9,12 +9,15 @@ use crate::exec::Threads;
 use crate::filter::Filter;
 use std::collections::BTreeMap;
 
-/// Which release of C-Blosc2 is written for. We read both; they do not read everything of each other.
+/// Which release of C-Blosc2 is written for. We read both; they do not read everything of each
+/// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PackedRelease {
-    /// 2.0.0a2: chunks of version 2, which C-Blosc 1.x decompresses too, and an uncompressed delta reference.
+    /// 2.0.0a2: chunks of version 2, which C-Blosc 1.x decompresses too, and an uncompressed delta
+    /// reference.
     Alpha2,
-    /// 2.0.0a4, the last one with this format: chunks of version 3, and a compressed delta reference.
+    /// 2.0.0a4, the last one with this format: chunks of version 3, and a compressed delta
+    /// reference.
     #[default]
     Alpha4,
 }
@@ -196,7 +199,8 @@ impl PackedOptions {
     /// What compresses data after the delta.
     pub(super) fn compressor(&self) -> Result<Compressor> {
         let filters = self.filters.iter().copied().filter(|&filter| filter != Filter::Delta);
-        // The reader of the second alpha knows no flag for blocks that are not split: they are wherever they can be.
+        // The reader of the second alpha knows no flag for blocks that are not split: they are
+        // wherever they can be.
         let split = if self.is_alpha() { SplitMode::default() } else { SplitMode::Always };
         let options = self.chunk_options(self.typesize).with_codec(self.codec).with_level(self.level);
         Compressor::new(options.with_filters(filters).with_split(split))

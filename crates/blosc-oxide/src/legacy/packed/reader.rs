@@ -22,11 +22,11 @@ use std::sync::OnceLock;
 /// The most that the header of a chunk has.
 const MAX_CHUNK_HEADER: usize = 32;
 
-/// A packed super-chunk that is read piece by piece: opening reads its header and the offsets of its chunks, everything
-/// else is read when it is asked for.
+/// A packed super-chunk that is read piece by piece: opening reads its header and the offsets of
+/// its chunks, everything else is read when it is asked for.
 ///
-/// The storage can be a file, bytes in memory, a reference to either, or anything else that is [`ReadAt`]. Many threads
-/// can read from one at once.
+/// The storage can be a file, bytes in memory, a reference to either, or anything else that is
+/// [`ReadAt`]. Many threads can read from one at once.
 ///
 /// ```
 /// use blosc_oxide::{Filter, legacy::{PackedOptions, PackedSuperChunk}};
@@ -65,8 +65,9 @@ impl<R: ReadAt> PackedSuperChunk<R> {
     /// Opens the super-chunk that `storage` starts with, within the default limits.
     ///
     /// # Errors
-    /// `Truncated` if the storage ends too early, `Unsupported` if it does not start with a packed super-chunk,
-    /// `Corrupt` if its header or offsets point outside of it, `LimitExceeded` if it has too many chunks.
+    /// `Truncated` if the storage ends too early, `Unsupported` if it does not start with a packed
+    /// super-chunk, `Corrupt` if its header or offsets point outside of it, `LimitExceeded` if it
+    /// has too many chunks.
     pub fn open_in(storage: R) -> Result<Self> {
         Self::open_with_limits(storage, Limits::new())
     }
@@ -117,8 +118,8 @@ impl<R: ReadAt> PackedSuperChunk<R> {
     /// The header of a data chunk.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such chunk, `Corrupt` if it does not end inside the super-chunk, what
-    /// [`Header::parse`] reports, and `Io`.
+    /// `InvalidArgument` if there is no such chunk, `Corrupt` if it does not end inside the
+    /// super-chunk, what [`Header::parse`] reports, and `Io`.
     pub fn chunk_header(&self, index: usize) -> Result<Header> {
         self.header_at(format_args!("chunk {index}"), self.offset(index)?)
     }
@@ -142,7 +143,8 @@ impl<R: ReadAt> PackedSuperChunk<R> {
     /// The data of a chunk.
     ///
     /// # Errors
-    /// As [`chunk`](Self::chunk), and for decompressing it; the same for the chunk that the delta filter refers to.
+    /// As [`chunk`](Self::chunk), and for decompressing it; the same for the chunk that the delta
+    /// filter refers to.
     pub fn decompress(&self, index: usize) -> Result<Vec<u8>> {
         self.decompress_with(&mut self.decompressor(), index)
     }
@@ -151,7 +153,8 @@ impl<R: ReadAt> PackedSuperChunk<R> {
         self.decode_chunk(index, 0, |chunk| decompressor.chunk(chunk))
     }
 
-    /// Reads a chunk, lets `decode` take the data from byte `from` on out of it, and undoes the delta.
+    /// Reads a chunk, lets `decode` take the data from byte `from` on out of it, and undoes the
+    /// delta.
     fn decode_chunk<D: AsMut<[u8]>>(
         &self,
         index: usize,
@@ -179,7 +182,8 @@ impl<R: ReadAt> PackedSuperChunk<R> {
         Ok(data.len())
     }
 
-    /// The data of this range of bytes of all chunks together, decoding only the blocks that have any of it.
+    /// The data of this range of bytes of all chunks together, decoding only the blocks that have
+    /// any of it.
     ///
     /// # Errors
     /// As [`decompress`](Self::decompress); `InvalidArgument` if the range is not inside the data,

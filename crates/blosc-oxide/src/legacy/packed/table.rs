@@ -11,8 +11,8 @@ use crate::error::{Result, bail};
 use crate::limits::Limits;
 use crate::storage::{ReadAt, read_exact};
 
-/// Reads the table, and checks that each chunk's header is inside the super-chunk. It can stand before the data or
-/// after it.
+/// Reads the table, and checks that each chunk's header is inside the super-chunk. It can stand
+/// before the data or after it.
 pub(super) fn read(storage: &dyn ReadAt, header: &PackedHeader, limits: Limits) -> Result<Vec<u64>> {
     let len = usize::try_from(header.nchunks()).ok().and_then(|nchunks| nchunks.checked_mul(OFFSET_LEN));
     let Some(len) = len else {

@@ -16,12 +16,13 @@ const ALPHA2_CHUNKS: u8 = 2;
 
 /// Adds buffers to a packed super-chunk.
 ///
-/// [`commit`](Self::commit) publishes everything that was appended since the last one; a writer that is dropped takes back
-/// what has not been committed. A crash at any moment leaves the super-chunk as it was after one of the commits.
-/// After a write that failed, the writer refuses to do anything more.
+/// [`commit`](Self::commit) publishes everything that was appended since the last one; a writer
+/// that is dropped takes back what has not been committed. A crash at any moment leaves the
+/// super-chunk as it was after one of the commits. After a write that failed, the writer refuses to
+/// do anything more.
 ///
-/// Each commit to a super-chunk that is there leaves its former offset table behind as unused bytes;
-/// [`PackedSuperChunk::copy_to`] makes a copy without them.
+/// Each commit to a super-chunk that is there leaves its former offset table behind as unused
+/// bytes; [`PackedSuperChunk::copy_to`] makes a copy without them.
 ///
 /// ```
 /// use blosc_oxide::{storage::MemoryStorage, legacy::{PackedOptions, PackedSuperChunk, PackedWriter}};
@@ -67,8 +68,8 @@ impl<S: Storage> PackedWriter<S> {
     /// Makes a super-chunk in an empty storage.
     ///
     /// # Errors
-    /// `InvalidArgument` if the storage is not empty or an option is out of its range, `Unsupported` if this build is
-    /// without the codec, `Io` if the storage cannot be written.
+    /// `InvalidArgument` if the storage is not empty or an option is out of its range,
+    /// `Unsupported` if this build is without the codec, `Io` if the storage cannot be written.
     pub fn create_in(storage: S, mut options: PackedOptions) -> Result<Self> {
         let header = options.header()?;
         let waiting = options.take_specials()?;
@@ -79,11 +80,13 @@ impl<S: Storage> PackedWriter<S> {
         Ok(Self { assembly: Assembly::create(storage, header)?, encoder, waiting })
     }
 
-    /// Goes on with the super-chunk that `storage` starts with, with its codec, level and filters. It does not keep the
-    /// size of an item, so that must be given; what follows the super-chunk is lost.
+    /// Goes on with the super-chunk that `storage` starts with, with its codec, level and filters.
+    /// It does not keep the size of an item, so that must be given; what follows the super-chunk is
+    /// lost.
     ///
     /// # Errors
-    /// As [`PackedSuperChunk::open_in`]; as [`create_in`](Self::create_in) if it has a codec or filters that cannot be written.
+    /// As [`PackedSuperChunk::open_in`]; as [`create_in`](Self::create_in) if it has a codec or
+    /// filters that cannot be written.
     pub fn open_in(storage: S, typesize: usize) -> Result<Self> {
         Self::open_with_limits(storage, typesize, Limits::new())
     }
@@ -119,12 +122,13 @@ impl<S: Storage> PackedWriter<S> {
         self.assembly.nchunks()
     }
 
-    /// Appends the data of one chunk. It is there for readers after the next [`commit`](Self::commit).
+    /// Appends the data of one chunk. It is there for readers after the next
+    /// [`commit`](Self::commit).
     ///
     /// # Errors
-    /// `InvalidArgument` if the data is too long for a chunk, `Io` if the storage cannot be written, `Poisoned` after
-    /// that. `Locked` if another handle or process is changing the super-chunk, `Conflict` if one has made another of it.
-    /// Nothing has been appended then.
+    /// `InvalidArgument` if the data is too long for a chunk, `Io` if the storage cannot be
+    /// written, `Poisoned` after that. `Locked` if another handle or process is changing the
+    /// super-chunk, `Conflict` if one has made another of it. Nothing has been appended then.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         if self.assembly.begin()?
             && self.encoder.lacks_reference()
@@ -156,14 +160,15 @@ impl<S: Storage> PackedWriter<S> {
     /// Publishes everything that was appended.
     ///
     /// # Errors
-    /// `Io` if the storage cannot be written, `Poisoned` after that. `Conflict` if somebody else has changed the super-chunk
-    /// since the changes here began; nothing is written then.
+    /// `Io` if the storage cannot be written, `Poisoned` after that. `Conflict` if somebody else
+    /// has changed the super-chunk since the changes here began; nothing is written then.
     pub fn commit(&mut self) -> Result<()> {
         self.put_waiting()?;
         self.assembly.commit()
     }
 
-    /// Takes back everything that was appended since the last commit. Dropping the writer does the same.
+    /// Takes back everything that was appended since the last commit. Dropping the writer does the
+    /// same.
     pub fn abort(self) {}
 
     fn put_waiting(&mut self) -> Result<()> {

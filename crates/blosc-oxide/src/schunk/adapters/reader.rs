@@ -9,8 +9,9 @@ const READ_AHEAD: usize = 256 << 10;
 
 /// Reads the data of a frame or super-chunk as a stream: `Read`, `BufRead` and `Seek`.
 ///
-/// [`SuperChunk::reader`] makes one that borrows. One of a clone of a [`Frame`](crate::Frame) borrows nothing and can be moved
-/// to another thread; it reads the state that the frame had, whatever is committed meanwhile.
+/// [`SuperChunk::reader`] makes one that borrows. One of a clone of a [`Frame`](crate::Frame)
+/// borrows nothing and can be moved to another thread; it reads the state that the frame had,
+/// whatever is committed meanwhile.
 ///
 /// ```
 /// use blosc_oxide::{Frame, Options, io::DataReader, storage::MemoryStorage};
@@ -38,7 +39,8 @@ pub struct DataReader<S> {
 }
 
 impl<S: Deref<Target = SuperChunk>> DataReader<S> {
-    /// A reader that starts at the first byte. `source` is a `Frame`, or a reference to a frame, an edit or a super-chunk.
+    /// A reader that starts at the first byte. `source` is a `Frame`, or a reference to a frame, an
+    /// edit or a super-chunk.
     #[must_use]
     pub fn new(source: S) -> Self {
         Self { source, position: 0, ahead: Vec::new(), ahead_start: 0 }

@@ -7,8 +7,9 @@ use std::io::{self, Write};
 
 /// Appends what is written to a super-chunk, or to the edit of a frame, in chunks of one size.
 ///
-/// What makes no whole chunk waits for more until [`finish`](Self::finish) appends it; `flush` does not cut a chunk short.
-/// Bytes that still wait when the writer is dropped are not appended. Nothing is committed: that is done by the edit.
+/// What makes no whole chunk waits for more until [`finish`](Self::finish) appends it; `flush` does
+/// not cut a chunk short. Bytes that still wait when the writer is dropped are not appended.
+/// Nothing is committed: that is done by the edit.
 ///
 /// ```
 /// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
@@ -36,7 +37,8 @@ impl DataWriter<'_> {
     /// Appends what waits.
     ///
     /// # Errors
-    /// As [`SuperChunk::extend_from`]. What was written before the last whole chunk has been appended all the same.
+    /// As [`SuperChunk::extend_from`]. What was written before the last whole chunk has been
+    /// appended all the same.
     pub fn finish(mut self) -> Result<()> {
         self.append_waiting()
     }
@@ -70,7 +72,8 @@ impl Write for DataWriter<'_> {
 }
 
 impl SuperChunk {
-    /// Appends as to a stream, in chunks of `chunk_nbytes`. A last chunk that is shorter than the others is filled up first.
+    /// Appends as to a stream, in chunks of `chunk_nbytes`. A last chunk that is shorter than the
+    /// others is filled up first.
     ///
     /// # Errors
     /// `InvalidArgument` if there can be no chunk of that size.

@@ -1,4 +1,5 @@
-//! A part of a block, decoding no more of its streams and undoing no more of its filter than it takes.
+//! A part of a block, decoding no more of its streams and undoing no more of its filter than it
+//! takes.
 
 use super::block::{BlockDecoder, Scratch};
 use crate::chunk::format::plan::{Block, Stream};
@@ -10,7 +11,8 @@ use blosc_kernels::shuffle::unshuffle_range;
 use std::ops::Range;
 
 impl BlockDecoder<'_> {
-    /// Puts the bytes of a block from `from` on into `out`; `false` if the block must be decoded whole for that.
+    /// Puts the bytes of a block from `from` on into `out`; `false` if the block must be decoded
+    /// whole for that.
     pub(in crate::chunk) fn decode_part(
         &self,
         index: usize,
@@ -26,7 +28,8 @@ impl BlockDecoder<'_> {
         }
         let stream_len = block.stream_len();
         match self.stages.lone_shuffle() {
-            // One stream is one plane, or all of them; and the part is of whole items, not of the tail.
+            // One stream is one plane, or all of them; and the part is of whole items, not of the
+            // tail.
             Some(group)
                 if (stream_len == block.len || stream_len * group == block.len)
                     && part.end <= block.len / group * group =>
@@ -88,7 +91,8 @@ impl BlockDecoder<'_> {
         Ok(())
     }
 
-    /// Decodes the first `wanted` bytes of a stream, or more, into `out`, which has room for all of it.
+    /// Decodes the first `wanted` bytes of a stream, or more, into `out`, which has room for all of
+    /// it.
     fn decode_prefix(&self, stream: Stream<'_>, wanted: usize, out: &mut [u8], codec: &mut DecodeState) -> Result<()> {
         match stream {
             Stream::Run(byte) => out[..wanted].fill(byte),

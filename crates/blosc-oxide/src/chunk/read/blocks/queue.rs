@@ -31,7 +31,8 @@ impl<'o, 'd> Queue<'o, 'd> {
         Self { blocks: 0..decoder.plan.nblocks(), rest: out, decoder }
     }
 
-    /// The next blocks, until those of them that are wanted have `len` bytes or more; or which has failed.
+    /// The next blocks, until those of them that are wanted have `len` bytes or more; or which has
+    /// failed.
     pub(in crate::chunk::read) fn next(
         &mut self,
         end: End,
@@ -90,8 +91,8 @@ impl<'o, 'd> Queue<'o, 'd> {
         part
     }
 
-    /// Hands out no more blocks if all that are left come after `failed`. Those before it are still handed out: the failure of the
-    /// lowest is to be told.
+    /// Hands out no more blocks if all that are left come after `failed`. Those before it are still
+    /// handed out: the failure of the lowest is to be told.
     pub(in crate::chunk::read) fn stop_behind(&mut self, failed: usize) {
         if failed <= self.blocks.start {
             self.blocks.end = self.blocks.start;
@@ -100,7 +101,8 @@ impl<'o, 'd> Queue<'o, 'd> {
 }
 
 impl BlockDecoder<'_> {
-    /// Decodes the first block, in the output if it is wanted there, and returns it for others to refer to.
+    /// Decodes the first block, in the output if it is wanted there, and returns it for others to
+    /// refer to.
     pub(in crate::chunk::read) fn first_block<'o>(
         &self,
         is_wanted: bool,

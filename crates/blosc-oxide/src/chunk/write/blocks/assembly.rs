@@ -1,7 +1,9 @@
-//! Compressed parts of a chunk, put together in their order while others are still being compressed.
+//! Compressed parts of a chunk, put together in their order while others are still being
+//! compressed.
 //!
-//! A part is one or more blocks, or one stream of the only block. It is copied to its place while it is in the cache of the
-//! processor that has compressed it, or soon after: of large chunks, memory is written once.
+//! A part is one or more blocks, or one stream of the only block. It is copied to its place while
+//! it is in the cache of the processor that has compressed it, or soon after: of large chunks,
+//! memory is written once.
 
 use crate::chunk::memory::room;
 use std::sync::atomic::AtomicUsize;
@@ -27,8 +29,8 @@ struct Part {
 }
 
 impl Buffers {
-    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, which they must not be longer than
-    /// together; and room for the lengths of `nblocks`.
+    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, which
+    /// they must not be longer than together; and room for the lengths of `nblocks`.
     pub(in crate::chunk) fn assembly<'a>(
         &'a mut self,
         (nparts, nblocks): (usize, usize),
@@ -91,7 +93,8 @@ impl<'a> Assembly<'a> {
         self.spare.push(slot);
     }
 
-    /// Takes a part, which is the first `len` bytes of `slot`. If it `is_cut`, something failed right after these.
+    /// Takes a part, which is the first `len` bytes of `slot`. If it `is_cut`, something failed
+    /// right after these.
     pub(in crate::chunk) fn finished(&mut self, index: usize, slot: Vec<u8>, len: usize, is_cut: bool) {
         self.parts[index] = Part { slot: Some(slot), len, is_cut };
     }
@@ -129,7 +132,8 @@ impl<'a> Assembly<'a> {
 }
 
 impl Drop for Assembly<'_> {
-    /// Parts that were never placed, because there was no room, leave their memory to the next chunk.
+    /// Parts that were never placed, because there was no room, leave their memory to the next
+    /// chunk.
     fn drop(&mut self) {
         self.spare.extend(self.parts.iter_mut().filter_map(|part| part.slot.take()));
     }

@@ -29,7 +29,8 @@ pub(in crate::chunk) struct Packer<'p> {
 
 /// A part that was compressed.
 struct Packed {
-    /// Its length; if something has failed, what there must have been more room than, or one thread would not have got so far.
+    /// Its length; if something has failed, what there must have been more room than, or one thread
+    /// would not have got so far.
     len: usize,
     /// What has failed, and where.
     failed: Option<(usize, Error)>,
@@ -37,7 +38,8 @@ struct Packed {
 
 /// What has failed in a block.
 struct Failure {
-    /// How many bytes there must have been more room than, or the data would have been stored before it came to this.
+    /// How many bytes there must have been more room than, or the data would have been stored
+    /// before it came to this.
     needed: usize,
     error: Error,
 }
@@ -46,7 +48,8 @@ struct Failure {
 const NEEDED_TO_FAIL: usize = SIZE_LEN - 1;
 
 impl Packer<'_> {
-    /// Compresses all blocks to `out`; `None` if that is no shorter than storing them, or longer than `out`.
+    /// Compresses all blocks to `out`; `None` if that is no shorter than storing them, or longer
+    /// than `out`.
     pub(in crate::chunk) fn pack(
         &self,
         threads: &Threads,
@@ -73,8 +76,8 @@ impl Packer<'_> {
         self.pack_streams_in_parallel(threads, &mut workers[..count], buffers, out)
     }
 
-    /// What compressing all of it amounts to, in bytes of the slower codecs: waking a second thread takes as long as the
-    /// fastest take for a hundred kilobytes.
+    /// What compressing all of it amounts to, in bytes of the slower codecs: waking a second thread
+    /// takes as long as the fastest take for a hundred kilobytes.
     fn work(&self) -> usize {
         let nbytes = self.data.len();
         match (self.how.codec, self.how.context.level) {
@@ -84,8 +87,9 @@ impl Packer<'_> {
         }
     }
 
-    /// How many streams of the only block can be compressed at a time. Of the fast codecs it is one: a block that one thread
-    /// filters and another compresses has to go from cache to cache, which takes longer than compressing it.
+    /// How many streams of the only block can be compressed at a time. Of the fast codecs it is
+    /// one: a block that one thread filters and another compresses has to go from cache to cache,
+    /// which takes longer than compressing it.
     fn streams_to_share(&self) -> usize {
         if self.is_fast() { 1 } else { self.layout.nstreams(self.data.len()) }
     }
@@ -237,8 +241,8 @@ impl Packer<'_> {
 
     /// Compresses one stream to the start of `slot`; `None` if it is longer than `slot`.
     ///
-    /// How well it compresses must not depend on the length of `slot`: where a slot is too short for the stream as it
-    /// is, it is compressed to `spare` first.
+    /// How well it compresses must not depend on the length of `slot`: where a slot is too short
+    /// for the stream as it is, it is compressed to `spare` first.
     fn pack_stream(
         &self,
         stream: &[u8],
@@ -267,7 +271,8 @@ impl Packer<'_> {
         Ok(Some(SIZE_LEN + len))
     }
 
-    /// Compresses one stream to the start of `payload`, which is as long; `None` if that makes it no shorter.
+    /// Compresses one stream to the start of `payload`, which is as long; `None` if that makes it
+    /// no shorter.
     fn compressed_len(&self, stream: &[u8], payload: &mut [u8], codec: &mut EncodeState) -> Result<Option<usize>> {
         let len = codec.compress(&self.how, stream, payload)?;
         // A size of 0 would be read as a run of zeros.
@@ -279,9 +284,9 @@ impl Packer<'_> {
     }
 }
 
-/// Makes `nparts` parts of a chunk, several at a time and each in memory of its own, and copies each to its place as soon as
-/// all before it are there. Returns how long they are, or `None` if that is too long. `pack` makes one of them at the start
-/// of the memory it is given.
+/// Makes `nparts` parts of a chunk, several at a time and each in memory of its own, and copies
+/// each to its place as soon as all before it are there. Returns how long they are, or `None` if
+/// that is too long. `pack` makes one of them at the start of the memory it is given.
 fn in_parallel(
     threads: &Threads,
     workers: &[Mutex<Scratch>],
@@ -339,8 +344,8 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// Hands a part over, and copies parts to their places until one is missing. Returns memory for another, and whether the parts
-/// have got too long.
+/// Hands a part over, and copies parts to their places until one is missing. Returns memory for
+/// another, and whether the parts have got too long.
 fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: usize, is_cut: bool) -> (Vec<u8>, bool) {
     let mut locked = lock(assembly);
     locked.finished(part, slot, len, is_cut);
@@ -353,7 +358,8 @@ fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: us
     (locked.slot(), locked.is_too_long())
 }
 
-/// Writes a stream of one repeated byte, if there is room: nothing but a size of 0, or the negated byte and a token.
+/// Writes a stream of one repeated byte, if there is room: nothing but a size of 0, or the negated
+/// byte and a token.
 fn put_run(byte: u8, slot: &mut [u8]) -> Option<usize> {
     let size = (-i32::from(byte)).to_le_bytes();
     if byte == 0 { put(&size, slot) } else { put(&[size[0], size[1], size[2], size[3], RUN_TOKEN], slot) }

@@ -45,7 +45,8 @@ impl std::fmt::Debug for Scratch {
 }
 
 impl Scratch {
-    /// Filters a block; the result is in the block itself or in this scratch. With it comes what compresses it.
+    /// Filters a block; the result is in the block itself or in this scratch. With it comes what
+    /// compresses it.
     pub(in crate::chunk) fn filter<'b>(
         &'b mut self,
         stages: &Stages<'_>,

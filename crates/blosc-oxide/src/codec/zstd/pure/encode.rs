@@ -11,15 +11,17 @@ use structured_zstd::encoding::{
 };
 
 thread_local! {
-    /// The library's compressors cannot be handed from thread to thread, so that each thread keeps its own.
+    /// The library's compressors cannot be handed from thread to thread, so that each thread keeps
+    /// its own.
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
 /// The compressors for a level.
 ///
-/// The library stores a block as it is if the bytes in three places of it look random, and so loses what compresses between
-/// them: up to two fifths of shuffled numbers. It never does where matches may be further away than [`WIDE`], and so that is
-/// what it is told, except of bytes that are random everywhere. At its fastest levels it would pay for that with half of its speed.
+/// The library stores a block as it is if the bytes in three places of it look random, and so loses
+/// what compresses between them: up to two fifths of shuffled numbers. It never does where matches
+/// may be further away than [`WIDE`], and so that is what it is told, except of bytes that are
+/// random everywhere. At its fastest levels it would pay for that with half of its speed.
 struct Kept {
     level: u8,
     hasty: Option<FrameCompressor>,
@@ -28,8 +30,8 @@ struct Kept {
 
 /// The level of the library that a Blosc level stands for.
 ///
-/// On big-endian hosts structured-zstd 0.2.6 compares the wrong four of eight bytes in its search of level 3, and writes matches
-/// where there are none. The next level of ours has another search.
+/// On big-endian hosts structured-zstd 0.2.6 compares the wrong four of eight bytes in its search
+/// of level 3, and writes matches where there are none. The next level of ours has another search.
 fn native_level(level: u8) -> i32 {
     const WRONG_ON_BIG_ENDIAN: i32 = 3;
     let native = crate::codec::zstd::native_level(level);
@@ -62,7 +64,8 @@ impl Kept {
     fn compress_thoroughly(&mut self, src: &[u8], tuned: LevelParameters, frame: &mut Vec<u8>) {
         let compressor = self.thorough.get_or_insert_with(|| new_compressor(self.level));
         compressor.set_parameters(&widened(self.level, tuned));
-        // What it takes for the size of the source bounds the window; what it writes down is how much it has read.
+        // What it takes for the size of the source bounds the window; what it writes down is how
+        // much it has read.
         compressor.set_source_size_hint((src.len() as u64).max(1 << WIDE));
         let mut source = compressor.take_source().unwrap_or_default().into_inner();
         source.clear();
@@ -94,7 +97,8 @@ fn widened(level: u8, tuned: LevelParameters) -> CompressionParameters {
     builder.build().expect("the parameters of a level are within their bounds")
 }
 
-/// The room that a compressed frame is made in, since the library does not write into slices, and what proves it.
+/// The room that a compressed frame is made in, since the library does not write into slices, and
+/// what proves it.
 pub(in crate::codec) struct Encoder {
     frame: Vec<u8>,
     proof: Option<Proof>,
@@ -105,7 +109,8 @@ impl Encoder {
         Self { frame: Vec::new(), proof: proof::IS_NEEDED.then(Proof::new) }
     }
 
-    /// Compresses `src` into `dst`; `None` if it does not fit, or if what the library wrote is not `src`.
+    /// Compresses `src` into `dst`; `None` if it does not fit, or if what the library wrote is not
+    /// `src`.
     pub(in crate::codec) fn compress(
         &mut self,
         src: &[u8],
@@ -163,7 +168,8 @@ impl EncodeDict {
     }
 }
 
-/// A dictionary of at most `max_len` bytes from samples that stand one after the other; `None` if they are no use.
+/// A dictionary of at most `max_len` bytes from samples that stand one after the other; `None` if
+/// they are no use.
 pub(in crate::codec) fn train(samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
     const SEGMENT: u32 = 200;
     const TABLE_BITS: u32 = 16;
@@ -226,7 +232,8 @@ mod tests {
         }
     }
 
-    /// What level 3 of the library gets wrong on big-endian hosts: short repetitions at any distance, among other bytes.
+    /// What level 3 of the library gets wrong on big-endian hosts: short repetitions at any
+    /// distance, among other bytes.
     fn repetitive(nbytes: usize, seed: u64) -> Vec<u8> {
         let spec = json!({"kind": "rand", "nbytes": nbytes, "seed": seed});
         let mut bytes = generate(&spec).unwrap();

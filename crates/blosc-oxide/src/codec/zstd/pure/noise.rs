@@ -1,18 +1,19 @@
 //! Bytes that no codec makes shorter.
 
-/// What is looked at in one place: bytes enough to tell 7.9 bits from 8, and few enough to be of one kind.
+/// What is looked at in one place: bytes enough to tell 7.9 bits from 8, and few enough to be of
+/// one kind.
 const SAMPLE: usize = 1024;
 const MAX_SAMPLES: usize = 16;
 const MAX_DISTANCE: usize = 8 << 10;
-/// How many pairs of equal bytes a sample of noise has on average, counting each byte with itself and pairs twice, and by how
-/// much that varies.
+/// How many pairs of equal bytes a sample of noise has on average, counting each byte with itself
+/// and pairs twice, and by how much that varies.
 const PAIRS: u64 = (SAMPLE + SAMPLE * (SAMPLE - 1) / 256) as u64;
 const DEVIATION: u64 = 90;
 /// So far from the average is one sample of noise in millions.
 const DEVIATIONS: u64 = 6;
 
-/// Whether each part of `bytes`, and of the differences between neighbours, has all values about as often as chance would
-/// have it.
+/// Whether each part of `bytes`, and of the differences between neighbours, has all values about as
+/// often as chance would have it.
 pub(super) fn is_noise(bytes: &[u8]) -> bool {
     let distance = (bytes.len() / MAX_SAMPLES).clamp(SAMPLE, MAX_DISTANCE);
     let mut samples = 0;

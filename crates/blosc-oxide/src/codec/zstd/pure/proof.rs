@@ -1,8 +1,9 @@
 //! Streams that are decoded before they are given out.
 //!
-//! The library is hardly ever run on big-endian hosts, and one of its searches was wrong there without anybody's noticing
-//! ([`super::encode`] does not use it). Data that nobody can get back are worse than what decoding costs, so that hosts of that
-//! kind keep no stream that has not been decoded to what it was made of.
+//! The library is hardly ever run on big-endian hosts, and one of its searches was wrong there
+//! without anybody's noticing ([`super::encode`] does not use it). Data that nobody can get back
+//! are worse than what decoding costs, so that hosts of that kind keep no stream that has not been
+//! decoded to what it was made of.
 
 use super::decode::{DecodeDict, Decoder};
 
