@@ -1,7 +1,7 @@
 //! Scattered items, many of which are in the same block.
 
-use super::SuperChunk;
 use crate::error::Result;
+use crate::schunk::SuperChunk;
 
 /// The block that the last item was in, and the next one may be in.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn read(&mut self, sc: &SuperChunk, start: u64, item: &mut [u8]) -> Result<()> {
+    pub(in crate::schunk) fn read(&mut self, sc: &SuperChunk, start: u64, item: &mut [u8]) -> Result<()> {
         let end = start + item.len() as u64;
         if start < self.start || end > self.start + self.bytes.len() as u64 {
             let block = sc.block_around(start)?;

@@ -1,16 +1,16 @@
 //! Changing a super-chunk: adding, replacing, removing and reordering chunks, and writing into
 //! them.
 
-use super::SuperChunk;
-use super::read::at_chunk;
-use super::state::ChunkSize;
-use super::store::{NewChunk, Slot, Source, Staged};
 use crate::chunk::{
     Chunk, Decompressor, Header, Options, Special, VERSION_BLOSC1, fill_chunk, fill_special, modernised,
 };
 use crate::error::{Result, bail};
 use crate::filter::BitshuffleRule;
 use crate::limits::MAX_NBYTES;
+use crate::schunk::SuperChunk;
+use crate::schunk::state::ChunkSize;
+use crate::schunk::store::{NewChunk, Slot, Source, Staged};
+use crate::schunk::super_chunk::read::at_chunk;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -25,7 +25,7 @@ impl SuperChunk {
         self.edit(|sc| sc.append_buffer(buffer))
     }
 
-    pub(super) fn append_buffer(&mut self, buffer: &[u8]) -> Result<()> {
+    pub(in crate::schunk) fn append_buffer(&mut self, buffer: &[u8]) -> Result<()> {
         self.with_compressed(buffer, |sc, chunk| sc.put_chunk(sc.nchunks(), chunk))
     }
 
@@ -263,7 +263,7 @@ impl SuperChunk {
     }
 
     /// Puts a chunk in front of another, or at the end.
-    pub(super) fn put_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
+    pub(in crate::schunk) fn put_chunk(&mut self, index: usize, chunk: &[u8]) -> Result<()> {
         if index > self.nchunks() {
             bail!(InvalidArgument, "a chunk is to be put at {index}, there are {}", self.nchunks());
         }
@@ -289,7 +289,7 @@ impl SuperChunk {
         self.edit(|sc| sc.replace(index, chunk))
     }
 
-    pub(super) fn replace_data(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
+    pub(in crate::schunk) fn replace_data(&mut self, index: usize, buffer: &[u8]) -> Result<()> {
         self.with_compressed(buffer, |sc, chunk| sc.replace(index, chunk))
     }
 
@@ -415,7 +415,7 @@ impl SuperChunk {
 
     /// What is stored of a chunk, and its data, compared with its hash: what is made of damage gets
     /// a hash that calls it good.
-    pub(super) fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
+    pub(in crate::schunk) fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
         self.store().fetch_hashes()?;
         let before = self.compare_when_read();
         let stored = self.stored_chunk(index).map(|stored| stored.map(Cow::into_owned));
@@ -477,7 +477,7 @@ impl SuperChunk {
     }
 
     /// What is to be stored for a chunk: nothing, if a few bits in the index say it all.
-    pub(super) fn incoming<'a>(chunk: &Chunk<'a>) -> NewChunk<'a> {
+    pub(in crate::schunk) fn incoming<'a>(chunk: &Chunk<'a>) -> NewChunk<'a> {
         match chunk.header().special() {
             Some(Special::Value) | None => NewChunk::Bytes(chunk.as_bytes()),
             Some(special) => NewChunk::Special(special),
@@ -487,7 +487,7 @@ impl SuperChunk {
     /// The chunk as it can be stored: NaNs of another typesize are no special value of this one,
     /// and the reference does not read a stored chunk of NaNs. Chunks of the alphas with the old
     /// rule of bitshuffle are compressed anew: the reference reads them by the current one.
-    pub(super) fn storable<'a>(&self, chunk: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    pub(in crate::schunk) fn storable<'a>(&self, chunk: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let header = *Chunk::parse(chunk)?.header();
         if header.version() > VERSION_BLOSC1 && header.needs_old_bitshuffle(BitshuffleRule::Current) {
             let mut decompressor = Decompressor::new().with_limits(self.limits);
@@ -503,7 +503,7 @@ impl SuperChunk {
     }
 
     /// Checks that a chunk can be one of these, before anything is changed for it.
-    pub(super) fn acceptable<'a>(&self, chunk: &'a [u8], is_only: bool) -> Result<Chunk<'a>> {
+    pub(in crate::schunk) fn acceptable<'a>(&self, chunk: &'a [u8], is_only: bool) -> Result<Chunk<'a>> {
         let chunk = Chunk::parse(chunk)?;
         let header = chunk.header();
         if header.nbytes() == 0 {
@@ -524,7 +524,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    pub(super) fn changed(&mut self, nbytes: u64) {
+    pub(in crate::schunk) fn changed(&mut self, nbytes: u64) {
         self.state.nbytes = nbytes;
         self.is_changed = true;
     }

@@ -1,12 +1,12 @@
 //! Data of any length in and out: some chunks at a time, several at once.
 
-use super::state::ChunkSize;
-use super::store::Slot;
 use super::{Reader, SuperChunk};
 use crate::chunk::{Compressor, fill_special};
 use crate::error::{Result, bail};
 use crate::exec::{Threads, lock, ordered};
 use crate::limits::{Limits, MAX_NBYTES};
+use crate::schunk::state::ChunkSize;
+use crate::schunk::store::Slot;
 use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::Mutex;

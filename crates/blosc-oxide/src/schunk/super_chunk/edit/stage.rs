@@ -1,10 +1,10 @@
 //! Changing many chunks at once: they are stored first, and become chunks of the super-chunk
 //! together.
 
-use super::SuperChunk;
-use super::store::{NewChunk, Source, Staged};
 use crate::chunk::Chunk;
 use crate::error::{Result, bail};
+use crate::schunk::SuperChunk;
+use crate::schunk::store::{NewChunk, Source, Staged};
 use std::borrow::Cow;
 
 impl SuperChunk {
@@ -33,7 +33,7 @@ impl SuperChunk {
     }
 
     /// Gives up chunks that are not part of the sequence.
-    pub(super) fn give_up(&mut self, staged: impl IntoIterator<Item = Staged>) -> Result<()> {
+    pub(in crate::schunk) fn give_up(&mut self, staged: impl IntoIterator<Item = Staged>) -> Result<()> {
         staged.into_iter().try_for_each(|staged| self.own()?.unstage(staged))
     }
 
