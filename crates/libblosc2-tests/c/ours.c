@@ -94,6 +94,129 @@ static void forks(void) {
   blosc2_set_nthreads(1);
 }
 
+static char path[] = "/tmp/blosc2-ours-XXXXXX/a.b2frame";
+
+static blosc2_schunk *stored(bool contiguous) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk *schunk = blosc2_schunk_new(&storage);
+  CHECK(schunk != NULL);
+  return schunk;
+}
+
+/* Two handles append in turns, without locks: nothing is lost, and each sees what the other has done. */
+static void two_handles(bool contiguous) {
+  blosc2_schunk *one = stored(contiguous);
+  blosc2_schunk *two = blosc2_schunk_open(path);
+  CHECK(two != NULL);
+  for (int i = 0; i < 20; i++) {
+    data[0] = i;
+    EQUAL(blosc2_schunk_append_buffer(i % 3 == 0 ? one : two, data, 4000), i + 1);
+  }
+  for (int i = 0; i < 20; i++) {
+    EQUAL(blosc2_schunk_decompress_chunk(i % 2 == 0 ? one : two, i, decoded, 4000), 4000);
+    EQUAL(decoded[0], i);
+  }
+  EQUAL(blosc2_vlmeta_add(one, "note", (uint8_t *)"note", 4, NULL), 0);
+  EQUAL(blosc2_vlmeta_exists(two, "note"), 0);
+  EQUAL(blosc2_schunk_delete_chunk(two, 19), 19);
+  EQUAL(blosc2_schunk_refresh(one), 1);
+  EQUAL(one->nchunks, 19);
+  blosc2_schunk_free(one);
+  blosc2_schunk_free(two);
+  EQUAL(blosc2_remove_urlpath(path), 0);
+}
+
+/* More vlmetalayers than C-Blosc2 can extend. */
+static void many_layers(bool contiguous) {
+  blosc2_schunk *schunk = stored(contiguous);
+  char name[16];
+  for (int i = 0; i < 40; i++) {
+    snprintf(name, sizeof name, "layer-%d", i);
+    EQUAL(blosc2_vlmeta_add(schunk, name, (uint8_t *)name, (int32_t)strlen(name), NULL), i);
+  }
+  blosc2_schunk_free(schunk);
+  schunk = blosc2_schunk_open(path);
+  CHECK(schunk != NULL);
+  EQUAL(schunk->nvlmetalayers, 40);
+  uint8_t *content = NULL;
+  int32_t len = 0;
+  EQUAL(blosc2_vlmeta_get(schunk, "layer-39", &content, &len), 39);
+  EQUAL(len, 8);
+  free(content);
+  blosc2_schunk_free(schunk);
+  EQUAL(blosc2_remove_urlpath(path), 0);
+}
+
+/* Whether the file has a word in it. */
+static bool has_word(const char *word) {
+  static char bytes[1 << 16];
+  FILE *file = fopen(path, "rb");
+  CHECK(file != NULL);
+  size_t len = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  return memmem(bytes, len, word, strlen(word)) != NULL;
+}
+
+/* Checksums are made where they are asked for, kept where they are, and not shown. */
+static void checksums(void) {
+  blosc2_schunk *schunk = stored(true);
+  EQUAL(blosc2_schunk_append_buffer(schunk, data, 4000), 1);
+  CHECK(!has_word("_xxh3"));
+  blosc2_schunk_free(schunk);
+  EQUAL(blosc2_remove_urlpath(path), 0);
+  CHECK(setenv("BLOSC_OXIDE_CHECKSUMS", "1", 1) == 0);
+  schunk = stored(true);
+  CHECK(unsetenv("BLOSC_OXIDE_CHECKSUMS") == 0);
+  EQUAL(blosc2_schunk_append_buffer(schunk, data, 4000), 1);
+  blosc2_schunk_free(schunk);
+  schunk = blosc2_schunk_open(path);
+  CHECK(schunk != NULL);
+  EQUAL(schunk->nvlmetalayers, 0);
+  EQUAL(blosc2_vlmeta_exists(schunk, "_xxh3"), BLOSC2_ERROR_NOT_FOUND);
+  EQUAL(blosc2_schunk_append_buffer(schunk, data, 4000), 2);
+  CHECK(has_word("_xxh3"));
+  EQUAL(schunk->nvlmetalayers, 0);
+  blosc2_schunk_free(schunk);
+  EQUAL(blosc2_remove_urlpath(path), 0);
+}
+
+/* A forked process and its parent both append. */
+static void stored_and_forked(void) {
+  blosc2_schunk *schunk = stored(true);
+  EQUAL(blosc2_schunk_append_buffer(schunk, data, 4000), 1);
+  pid_t child = fork();
+  CHECK(child >= 0);
+  for (int i = 0; i < 50; i++) {
+    CHECK(blosc2_schunk_append_buffer(schunk, data, 4000) > 0);
+  }
+  if (child == 0) {
+    kill(getpid(), SIGKILL);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EQUAL(blosc2_schunk_append_buffer(schunk, data, 4000), 102);
+  blosc2_schunk_free(schunk);
+  EQUAL(blosc2_remove_urlpath(path), 0);
+}
+
+static void stored_super_chunks(void) {
+  char *end = strrchr(path, '/');
+  *end = 0;
+  CHECK(mkdtemp(path) != NULL);
+  *end = '/';
+  two_handles(true);
+  two_handles(false);
+  many_layers(true);
+  many_layers(false);
+  checksums();
+  stored_and_forked();
+  *end = 0;
+  EQUAL(rmdir(path), 0);
+}
+
 int main(void) {
   for (int i = 0; i < ITEMS; i++) {
     data[i] = i * 7 / 3;
@@ -103,6 +226,7 @@ int main(void) {
   input_is_not_written_to();
   delta_is_exact();
   forks();
+  stored_super_chunks();
   blosc2_destroy();
   return 0;
 }

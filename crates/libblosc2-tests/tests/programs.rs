@@ -7,7 +7,7 @@ use libblosc2_tests::{our_include, ours, program, their_include, theirs};
 use std::path::PathBuf;
 
 const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
-const PROGRAMS: [&str; 5] = ["chunks", "contexts", "callbacks", "schunks", "arrays"];
+const PROGRAMS: [&str; 6] = ["chunks", "contexts", "callbacks", "schunks", "arrays", "stored"];
 
 fn run_each(include: fn() -> PathBuf, library: &std::path::Path) {
     for name in PROGRAMS {

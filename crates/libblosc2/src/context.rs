@@ -92,6 +92,12 @@ impl Context {
         Ok(self.compressor.insert(compressor))
     }
 
+    /// The codecs and filters that are registered.
+    pub(crate) fn plugins(&mut self) -> Plugins {
+        self.find_plugins();
+        self.plugins.clone()
+    }
+
     /// The decompressor for the parameters as they are now.
     pub(crate) fn decompressor(&mut self) -> &mut Decompressor {
         if self.find_plugins() {
@@ -206,6 +212,15 @@ pub(crate) fn options(cparams: &Cparams, format: Format) -> Outcome<Options> {
         .with_blocksize(positive(cparams.blocksize))
         .with_dict(cparams.use_dict != 0)
         .with_threads(threads::of(cparams.nthreads)))
+}
+
+/// The options that a frame has of its chunks. It may have none of a codec without dictionaries,
+/// which only fails when one is to be made.
+pub(crate) fn options_of_frame(cparams: &Cparams) -> Outcome<Options> {
+    match options(cparams, Format::Blosc2) {
+        Err(CODEC_DICT) => options(&Cparams { use_dict: 0, ..*cparams }, Format::Blosc2),
+        options => options,
+    }
 }
 
 /// Parameters of empty slots mean nothing, and are not written.

@@ -15,6 +15,7 @@ mod decompress;
 mod defaults;
 mod exports;
 mod frame;
+mod io;
 mod plugins;
 mod prefilter;
 mod process;

@@ -28,10 +28,12 @@ impl Plan {
         let sc = array.schunk()?;
         let nbytes = i32::try_from(array.chunk_nbytes()?).map_err(|_| INVALID_PARAM)?;
         let chunk = repeated(&sc.cparams(), value, nbytes)?;
-        for _ in 0..array.chunk_count() {
+        sc.together(|sc| {
             // SAFETY: it is a chunk.
-            unsafe { sc.append(Given { chunk: chunk.as_ptr().cast_mut(), copy: true }) }?;
-        }
+            (0..array.chunk_count()).try_for_each(|_| unsafe {
+                sc.append(Given { chunk: chunk.as_ptr().cast_mut(), copy: true }).map(drop)
+            })
+        })?;
         Ok(array)
     }
 
@@ -44,7 +46,7 @@ impl Plan {
         if array.nitems == 0 {
             return Ok(array);
         }
-        each_position(&zero, &array.grid(), |place| {
+        let fill = |place: &[i64]| {
             let (start, stop) = array.chunk_box(place);
             let lens = lens(&start, &stop);
             dense.clear();
@@ -64,7 +66,8 @@ impl Plan {
             let len = i32::try_from(nbytes).map_err(|_| INVALID_PARAM)?;
             // SAFETY: the buffer has this length.
             unsafe { array.schunk()?.append_buffer(chunk.as_ptr().cast(), len) }.map(drop)
-        })?;
+        };
+        array.schunk()?.together(|_| each_position(&zero, &array.grid(), fill))?;
         Ok(array)
     }
 }

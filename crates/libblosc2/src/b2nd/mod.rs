@@ -8,7 +8,7 @@ pub(crate) mod select;
 pub(crate) mod shape;
 pub(crate) mod slice;
 
-use crate::code::{INVALID_PARAM, METALAYER_NOT_FOUND, NULL_POINTER, Outcome};
+use crate::code::{DATA, INVALID_PARAM, METALAYER_NOT_FOUND, NULL_POINTER, Outcome};
 use crate::structs::{Array, Cparams, Dparams, Io, MAX_DIM, Metalayer, Schunk, Storage};
 use crate::{defaults, schunk};
 use c_boundary::memory;
@@ -30,7 +30,8 @@ pub(crate) struct Plan {
     pub(crate) dtype: CString,
     pub(crate) dtype_format: i8,
     contiguous: bool,
-    has_path: bool,
+    /// Where it is stored, if it is not in memory.
+    urlpath: Option<CString>,
     pub(crate) cparams: Cparams,
     dparams: Dparams,
     io: Io,
@@ -58,6 +59,8 @@ impl Plan {
         let dparams = unsafe { memory::shared(storage.dparams) }.copied().unwrap_or(defaults::DPARAMS);
         // SAFETY: the caller promises it.
         let io = unsafe { memory::shared(storage.io) }.copied().unwrap_or(defaults::IO);
+        // SAFETY: the caller promises it.
+        let urlpath = unsafe { memory::text(storage.urlpath) }.map(CStr::to_owned);
         let mut own = Vec::with_capacity(metalayers.len());
         for layer in metalayers {
             // SAFETY: the caller promises it.
@@ -75,7 +78,7 @@ impl Plan {
             dtype: dtype.unwrap_or(DEFAULT_DTYPE).to_owned(),
             dtype_format,
             contiguous: storage.contiguous,
-            has_path: !storage.urlpath.is_null(),
+            urlpath,
             cparams,
             dparams,
             io,
@@ -105,9 +108,6 @@ impl Plan {
 
     /// An array without chunks.
     pub(crate) fn begin(&self) -> Outcome<Box<Array>> {
-        if self.has_path {
-            return Err(crate::code::FILE_OPEN);
-        }
         let shapes = self.shapes();
         shapes.check()?;
         let mut array = empty(null_mut());
@@ -120,7 +120,7 @@ impl Plan {
         let (mut dparams, mut io) = (self.dparams, self.io);
         let storage = Storage {
             contiguous: self.contiguous,
-            urlpath: null_mut(),
+            urlpath: self.urlpath.as_ref().map_or(null_mut(), |path| path.as_ptr().cast_mut()),
             cparams: &raw mut cparams,
             dparams: &raw mut dparams,
             io: &raw mut io,
@@ -160,6 +160,48 @@ pub(crate) fn drop_array(array: Box<Array>) {
     unsafe { memory::free(array.chunk_cache.data) };
 }
 
+impl Schunk {
+    /// The shapes of the array that it is, if it is one.
+    fn shapes_of_array(&self) -> Outcome<Option<Shapes>> {
+        let Some(bytes) = LAYERS.iter().find_map(|name| self.meta(name)) else { return Ok(None) };
+        let shapes = meta::read(bytes)?.shapes;
+        shapes.check()?;
+        Ok(Some(shapes))
+    }
+
+    /// How many axes it has; one, if it is no array.
+    pub(crate) fn axes(&self) -> Outcome<usize> {
+        Ok(self.shapes_of_array()?.map_or(1, |shapes| shapes.shape.len()))
+    }
+
+    /// The numbers of the chunks that have items between two positions.
+    pub(crate) fn chunks_of(&self, start: &[i64], stop: &[i64]) -> Outcome<Vec<i64>> {
+        let number = |index: usize| i64::try_from(index).map_err(|_| INVALID_PARAM);
+        let Some(shapes) = self.shapes_of_array()? else {
+            let pieces = self.pieces(*start.first().ok_or(INVALID_PARAM)?, *stop.first().ok_or(INVALID_PARAM)?)?;
+            return pieces.iter().map(|piece| number(piece.index)).collect();
+        };
+        let chunk = |axis: usize| i64::from(shapes.chunks[axis].max(1));
+        let axes = 0..shapes.shape.len();
+        if axes.clone().any(|axis| start[axis] < 0 || stop[axis] > shapes.shape[axis]) {
+            return Err(INVALID_PARAM);
+        }
+        if axes.clone().any(|axis| start[axis] >= stop[axis]) {
+            return Ok(Vec::new());
+        }
+        let grid: Vec<i64> = axes.clone().map(|axis| (shapes.shape[axis] + chunk(axis) - 1) / chunk(axis)).collect();
+        let first: Vec<i64> = axes.clone().map(|axis| start[axis] / chunk(axis)).collect();
+        let end: Vec<i64> = axes.map(|axis| (stop[axis] - 1) / chunk(axis) + 1).collect();
+        let strides = shape::strides(&grid);
+        let mut found = Vec::new();
+        shape::each_position(&first, &end, |place| {
+            found.push(place.iter().zip(&strides).map(|(at, stride)| at * stride).sum());
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
 /// The array of a super-chunk, which belongs to it from then on.
 pub(crate) fn of_schunk(sc: *mut Schunk) -> Outcome<Box<Array>> {
     // SAFETY: the caller's contract: a super-chunk that nobody else uses.
@@ -182,10 +224,46 @@ pub(crate) fn of_schunk(sc: *mut Schunk) -> Outcome<Box<Array>> {
 /// `array` is NULL, or an array that is not freed yet and not in use.
 pub(crate) unsafe fn of_c<'a>(array: *mut Array) -> Outcome<&'a mut Array> {
     // SAFETY: the caller promises it.
+    let array = unsafe { fields(array) }?;
+    array.catch_up()?;
+    Ok(array)
+}
+
+/// The array that a pointer of C's points to, as it is.
+///
+/// # Safety
+/// As for [`of_c`].
+pub(crate) unsafe fn fields<'a>(array: *mut Array) -> Outcome<&'a mut Array> {
+    // SAFETY: the caller promises it.
     unsafe { memory::exclusive(array) }.ok_or(NULL_POINTER)
 }
 
 impl Array {
+    /// Takes notice of another shape that somebody has given it in its file; whether somebody has.
+    pub(crate) fn catch_up(&mut self) -> Outcome<bool> {
+        let sc = self.schunk()?;
+        if sc.disk().is_none() || sc.view || sc.change_tick == self.last_tick {
+            return Ok(false);
+        }
+        self.follow_meta()
+    }
+
+    /// Has the shape that its metalayer says; whether it had another one.
+    fn follow_meta(&mut self) -> Outcome<bool> {
+        let sc = self.schunk()?;
+        self.last_tick = sc.change_tick;
+        let Some(shapes) = sc.shapes_of_array()? else { return Ok(false) };
+        let known = self.shapes();
+        if (&shapes.chunks, &shapes.blocks) != (&known.chunks, &known.blocks) {
+            return Err(DATA);
+        }
+        let is_new = shapes.shape != known.shape;
+        if is_new {
+            self.set_shapes(&shapes);
+        }
+        Ok(is_new)
+    }
+
     fn set_dtype(&mut self, dtype: &CStr, format: i8) {
         self.dtype = memory::copy_for_c(dtype);
         self.dtype_format = format;

@@ -5,7 +5,6 @@ use crate::code::{INVALID_PARAM, Outcome};
 use crate::exports::chunks::special_of;
 use crate::structs::Array;
 use blosc_oxide::Special;
-use c_boundary::memory;
 
 /// What happens to the chunks along one axis.
 struct Axis {
@@ -40,12 +39,14 @@ impl Array {
         let old_shapes = self.shapes();
         self.set_shapes(&shapes);
         let axes: Vec<Axis> = self.changes(&old_grid, &old_shapes.shape, start);
-        let done = self.rearrange(&old_grid, &axes);
+        let done = self.schunk()?.together(|_| {
+            self.rearrange(&old_grid, &axes)?;
+            self.write_meta()
+        });
         if done.is_err() {
             self.set_shapes(&old_shapes);
-            return done;
         }
-        self.write_meta()
+        done
     }
 
     /// Parts in the middle have to be of whole chunks.
@@ -82,8 +83,7 @@ impl Array {
         let nbytes = i32::try_from(self.chunk_nbytes()?).map_err(|_| INVALID_PARAM)?;
         let zeros = special_of(&sc.cparams(), Special::Zeros, nbytes)?;
         let had_chunks = old_grid.iter().all(|&count| count > 0);
-        let mut pointers = Vec::new();
-        let mut is_used = vec![false; sc.count()];
+        let mut places = Vec::new();
         let zero = vec![0; self.axes()];
         if self.nitems > 0 {
             each_position(&zero, &self.grid(), |place| {
@@ -91,21 +91,12 @@ impl Array {
                 let old = before
                     .filter(|_| had_chunks)
                     .map(|before| before.iter().zip(&old_strides).map(|(at, stride)| at * stride).sum::<i64>());
-                pointers.push(match old {
-                    Some(number) => {
-                        let index = sc.index(number)?;
-                        is_used[index] = true;
-                        sc.pointer(index)
-                    }
-                    None => memory::bytes_for_c(&zeros),
-                });
+                places.push(old.map(|number| sc.index(number)).transpose()?);
                 Ok(())
             })?;
         }
-        let unused = is_used.iter().enumerate().filter(|&(_, &is_used)| !is_used).map(|(index, _)| sc.pointer(index));
-        let unused: Vec<*mut u8> = unused.collect();
         let chunksize = sc.chunksize;
-        sc.set_pointers(&pointers, &unused)?;
+        sc.rearrange(&places, &zeros)?;
         sc.chunksize = chunksize;
         Ok(())
     }
@@ -126,12 +117,18 @@ impl Array {
         let mut start = shape.clone();
         start[axis] = at;
         shape[axis] += count;
-        self.resize(&shape, Some(&start))?;
         let mut first = vec![0; shape.len()];
         first[axis] = at;
         let mut stop = shape.clone();
         stop[axis] = at + count;
         let buffershape = super::fill::lens(&first, &stop);
-        self.set_box(&first, &stop, data, &buffershape)
+        let done = self.schunk()?.together(|_| {
+            self.resize(&shape, Some(&start))?;
+            self.set_box(&first, &stop, data, &buffershape)
+        });
+        if done.is_err() {
+            self.follow_meta()?;
+        }
+        done
     }
 }

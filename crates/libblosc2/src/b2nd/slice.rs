@@ -5,7 +5,7 @@ use super::fill::{lens, size};
 use super::shape::each_position;
 use crate::code::{INVALID_PARAM, Outcome};
 use crate::schunk::edit::Given;
-use crate::structs::Array;
+use crate::structs::{Array, Schunk};
 use std::ops::Range;
 
 /// What of one block belongs to a box.
@@ -144,9 +144,12 @@ impl Array {
     /// Writes a box of items from a buffer of this shape. All chunks are made before any is
     /// replaced.
     pub(crate) fn set_box(&self, start: &[i64], stop: &[i64], data: &[u8], buffershape: &[i64]) -> Outcome<()> {
+        self.schunk()?.together(|sc| self.write_box(sc, start, stop, data, buffershape))
+    }
+
+    fn write_box(&self, sc: &mut Schunk, start: &[i64], stop: &[i64], data: &[u8], buffershape: &[i64]) -> Outcome<()> {
         let (item, nbytes) = (self.item()?, self.chunk_nbytes()?);
         let len = i32::try_from(nbytes).map_err(|_| INVALID_PARAM)?;
-        let sc = self.schunk()?;
         let mut made = Vec::new();
         self.each_chunk(start, stop, |place, from, to| {
             let nchunk = self.chunk_number(place);

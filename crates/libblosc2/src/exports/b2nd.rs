@@ -211,7 +211,7 @@ unsafe extern "C" fn b2nd_to_cframe(
     let write = || -> Outcome<c_int> {
         // SAFETY: the contract of this function.
         let array = unsafe { b2nd::of_c(array.cast_mut()) }?;
-        let bytes = array.schunk()?.to_frame()?;
+        let bytes = array.schunk()?.frame_bytes()?;
         let copy = memory::bytes_for_c(&bytes);
         if copy.is_null() {
             return Err(MEMORY_ALLOC);
@@ -382,8 +382,9 @@ unsafe extern "C" fn b2nd_resize(array: *mut Array, new_shape: *const i64, start
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn b2nd_refresh(array: *mut Array) -> c_int {
-    if array.is_null() { NULL_POINTER } else { DONE }
+unsafe extern "C" fn b2nd_refresh(array: *mut Array) -> c_int {
+    // SAFETY: the contract of this function.
+    guarded(PANICKED, || flat(unsafe { b2nd::fields(array) }.and_then(Array::catch_up).map(c_int::from)))
 }
 
 #[unsafe(no_mangle)]

@@ -4,7 +4,7 @@ use crate::code::{self, DATA, FAILURE, INVALID_HEADER, INVALID_PARAM, Outcome, f
 use crate::codecs;
 use crate::context::{self, PANICKED};
 use crate::structs::Cparams;
-use blosc_oxide::{Format, Special, fill_chunk, special_chunk};
+use blosc_oxide::{Pipeline, Special, fill_chunk, special_chunk};
 use c_boundary::{guarded, memory};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null;
@@ -57,13 +57,17 @@ unsafe fn put_special(cparams: &Cparams, special: Special, nbytes: i32, dest: *m
 /// A chunk of a special value that needs nothing but its name.
 pub(crate) fn special_of(cparams: &Cparams, special: Special, nbytes: i32) -> Outcome<Vec<u8>> {
     let nbytes = usize::try_from(nbytes).map_err(|_| DATA)?;
-    special_chunk(special, nbytes, &context::options(cparams, Format::Blosc2)?).map_err(|_| DATA)
+    // Filters that cannot be applied in their order, and dictionaries for codecs that have none,
+    // are of no account where there is no data.
+    let options = context::options_of_frame(cparams)?;
+    let without_filters = || special_chunk(special, nbytes, &options.clone().with_pipeline(Pipeline::none()));
+    special_chunk(special, nbytes, &options).or_else(|_| without_filters()).map_err(|_| DATA)
 }
 
 /// A chunk that repeats a value.
 pub(crate) fn repeated(cparams: &Cparams, value: &[u8], nbytes: i32) -> Outcome<Vec<u8>> {
     let nbytes = usize::try_from(nbytes).map_err(|_| DATA)?;
-    fill_chunk(value, nbytes, &context::options(cparams, Format::Blosc2)?).map_err(|_| DATA)
+    fill_chunk(value, nbytes, &context::options_of_frame(cparams)?).map_err(|_| DATA)
 }
 
 /// # Safety

@@ -15,4 +15,5 @@ pub(crate) mod global;
 mod meta;
 mod registration;
 mod schunk;
+mod storage;
 mod utilities;

@@ -2,6 +2,7 @@
 
 use crate::code::{INVALID_PARAM, flat};
 use crate::context::PANICKED;
+use crate::io;
 use crate::process::registry;
 use crate::structs::{IoCallbacks, Tuner, UserCodec, UserFilter};
 use c_boundary::{guarded, memory};
@@ -44,5 +45,5 @@ unsafe extern "C" fn blosc2_register_io_cb(io: *const IoCallbacks) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn blosc2_get_io_cb(id: u8) -> *mut IoCallbacks {
-    registry::input_output(id).map_or(null_mut(), |found| (&raw const found.0).cast_mut())
+    io::functions(id).map_or(null_mut(), |found| (&raw const *found).cast_mut())
 }

@@ -1,10 +1,12 @@
 //! Super-chunks.
 
-use crate::code::{self, FAILURE, INVALID_PARAM, MEMORY_ALLOC, NULL_POINTER, Outcome, flat};
+use crate::code::{self, FAILURE, INVALID_PARAM, MEMORY_ALLOC, Outcome, flat};
 use crate::context::{Context, PANICKED};
+use crate::frame::Frame;
 use crate::schunk::{self, edit::Given, frames};
 use crate::structs::{Cparams, Dparams, Schunk, Storage};
 use c_boundary::{guarded, memory};
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
@@ -60,8 +62,8 @@ unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(schunk: *mut Schunk, avoid_
     // SAFETY: the contract of this function.
     let Ok(schunk) = (unsafe { schunk::of_c(schunk) }) else { return };
     // SAFETY: it is NULL, or was made of a box and belongs to this super-chunk.
-    if let Some(frame) = unsafe { memory::exclusive(schunk.frame) } {
-        frame.is_lent = avoid_cframe_free;
+    if let Some(Frame::Buffer(buffer)) = unsafe { memory::exclusive(schunk.frame) } {
+        buffer.is_lent = avoid_cframe_free;
     }
 }
 
@@ -70,7 +72,7 @@ unsafe extern "C" fn blosc2_schunk_to_buffer(schunk: *mut Schunk, cframe: *mut *
     // SAFETY: the contract of this function.
     let schunk = unsafe { schunk::of_c(schunk) };
     with(schunk, |schunk| {
-        let bytes = schunk.to_frame()?;
+        let bytes = schunk.frame_bytes()?;
         let copy = memory::bytes_for_c(&bytes);
         if copy.is_null() {
             return Err(MEMORY_ALLOC);
@@ -92,7 +94,10 @@ fn give(place: *mut *mut u8, bytes: *mut u8, needs_free: *mut bool, is_own: bool
 unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut Schunk) -> i64 {
     // SAFETY: the contract of this function.
     let schunk = unsafe { schunk::of_c(schunk) };
-    with(schunk, |schunk| i64::try_from(schunk.to_frame()?.len()).map_err(|_| FAILURE))
+    with(schunk, |schunk| match schunk.stored_len() {
+        Some(len) => len,
+        None => i64::try_from(schunk.frame_bytes()?.len()).map_err(|_| FAILURE),
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -185,8 +190,12 @@ unsafe extern "C" fn blosc2_schunk_get_chunk(
     let schunk = unsafe { schunk::of_c(schunk) };
     with(schunk, |schunk| {
         let index = schunk.index(nchunk)?;
-        give(chunk, schunk.pointer(index), needs_free, false);
-        Ok(code::of_len(schunk.chunk(index)?.len()))
+        let bytes = schunk.chunk(index)?;
+        match &bytes {
+            Cow::Borrowed(_) => give(chunk, schunk.pointer(index), needs_free, false),
+            Cow::Owned(bytes) => give(chunk, memory::bytes_for_c(bytes), needs_free, true),
+        }
+        Ok(code::of_len(bytes.len()))
     })
 }
 
@@ -216,10 +225,10 @@ unsafe extern "C" fn blosc2_schunk_get_vlblock(
         let index = schunk.index(nchunk)?;
         let chunk = schunk.chunk(index)?;
         let block = usize::try_from(nblock).map_err(|_| INVALID_PARAM)?;
-        if block >= Context::nblocks(chunk)? {
+        if block >= Context::nblocks(&chunk)? {
             return Err(INVALID_PARAM);
         }
-        let data = schunk.reader(nchunk)?.block(chunk, block)?;
+        let data = schunk.reader(nchunk)?.block(&chunk, block)?;
         let len = code::of_len(data.len());
         // SAFETY: the contract of this function.
         unsafe { memory::store(dest, memory::bytes_for_c(&data)) };
@@ -316,18 +325,23 @@ unsafe extern "C" fn blosc2_schunk_get_dparams(schunk: *mut Schunk, dparams: *mu
     })
 }
 
-/// In memory there is nobody to wait for.
 #[unsafe(no_mangle)]
-extern "C" fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int {
-    if schunk.is_null() { NULL_POINTER } else { 0 }
+unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut Schunk) -> c_int {
+    // SAFETY: the contract of this function.
+    with(unsafe { schunk::of_c(schunk) }, |schunk| schunk.lock().map(|()| 0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int {
-    if schunk.is_null() { NULL_POINTER } else { 0 }
+unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut Schunk) -> c_int {
+    // SAFETY: the contract of this function.
+    with(unsafe { schunk::fields(schunk) }, |schunk| {
+        schunk.unlock();
+        Ok(0)
+    })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int {
-    if schunk.is_null() { NULL_POINTER } else { 0 }
+unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut Schunk) -> c_int {
+    // SAFETY: the contract of this function.
+    with(unsafe { schunk::fields(schunk) }, |schunk| schunk.catch_up().map(c_int::from))
 }

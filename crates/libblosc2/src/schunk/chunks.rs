@@ -1,11 +1,14 @@
-//! The chunks of a super-chunk in memory: pointers in `data`, each to memory from `malloc` of the
-//! length that the chunk says.
+//! The chunks of a super-chunk. In memory they are pointers in `data`, each to memory from `malloc`
+//! of the length that the chunk says.
 
-use crate::code::{INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC, Outcome};
+use crate::code::{self, CODEC_SUPPORT, INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC, Outcome};
 use crate::decompress;
+use crate::exports::chunks::special_of;
 use crate::structs::Schunk;
-use blosc_oxide::Header;
+use blosc_oxide::{ErrorKind, Header, SuperChunk};
 use c_boundary::memory;
+use std::borrow::Cow;
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::slice;
 
@@ -17,6 +20,9 @@ const VL_BLOCKS: u8 = 1;
 impl Schunk {
     /// The number of chunks.
     pub(crate) fn count(&self) -> usize {
+        if let Some(state) = self.stored() {
+            return state.nchunks();
+        }
         let most = if self.data.is_null() { 0 } else { self.data_len / size_of::<*mut u8>() };
         Self::size(self.nchunks).min(most)
     }
@@ -46,8 +52,27 @@ impl Schunk {
         usize::try_from(nchunk).ok().filter(|&index| index < self.count()).ok_or(INVALID_PARAM)
     }
 
-    /// The bytes of a chunk. They stay where they are until it is changed.
-    pub(crate) fn chunk(&self, index: usize) -> Outcome<&'static [u8]> {
+    /// The bytes of a chunk. In memory they stay where they are until it is changed.
+    pub(crate) fn chunk(&self, index: usize) -> Outcome<Cow<'static, [u8]>> {
+        match self.stored() {
+            Some(state) => match state.chunk(index) {
+                // A special value with a codec or a filter of the program.
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    self.special_chunk(state, index).map(Cow::Owned)
+                }
+                chunk => chunk.map(Cow::Owned).map_err(|error| code::of(&error)),
+            },
+            None => self.chunk_in_memory(index).map(Cow::Borrowed),
+        }
+    }
+
+    fn special_chunk(&self, state: &SuperChunk, index: usize) -> Outcome<Vec<u8>> {
+        let special = state.chunk_special(index).map_err(|error| code::of(&error))?.ok_or(CODEC_SUPPORT)?;
+        let nbytes = state.chunk_nbytes(index).map_err(|error| code::of(&error))?;
+        special_of(&self.cparams(), special, i32::try_from(nbytes).map_err(|_| INVALID_PARAM)?)
+    }
+
+    fn chunk_in_memory(&self, index: usize) -> Outcome<&'static [u8]> {
         let pointer = *self.pointers().get(index).ok_or(INVALID_PARAM)?;
         // SAFETY: chunks have been checked before they were put here, and are as long as they say.
         let len = unsafe { crate::exports::global::chunk_len(pointer.cast()) }?;
@@ -55,14 +80,23 @@ impl Schunk {
         unsafe { memory::input(pointer.cast(), len) }.ok_or(INVALID_PARAM)
     }
 
-    /// The pointer that C programs get.
+    /// The pointer to a chunk in memory that C programs get.
     pub(crate) fn pointer(&self, index: usize) -> *mut u8 {
         self.pointers().get(index).copied().unwrap_or(null_mut())
     }
 
     /// What the header of a chunk says.
     pub(crate) fn header(&self, index: usize) -> Outcome<Header> {
-        decompress::header(self.chunk(index)?)
+        let Some(state) = self.stored() else { return decompress::header(self.chunk_in_memory(index)?) };
+        match state.chunk_header(index).map_err(|error| code::of(&error))? {
+            Some(header) => Ok(header),
+            None => decompress::header(&self.chunk(index)?),
+        }
+    }
+
+    /// Which bytes of all data a chunk has, if it is stored.
+    pub(super) fn stored_range(&self, index: usize) -> Option<Outcome<Range<u64>>> {
+        Some(self.stored()?.chunk_range(index).map_err(|error| code::of(&error)))
     }
 
     /// Puts a chunk in front of that at `index`, or behind the last; it belongs to the super-chunk
@@ -99,8 +133,56 @@ impl Schunk {
         }
     }
 
+    /// Makes other chunks its own: those that it has, by their places, and copies of `fill` between
+    /// them. All of them are of one size.
+    pub(crate) fn rearrange(&mut self, places: &[Option<usize>], fill: &[u8]) -> Outcome<()> {
+        if self.disk().is_some() {
+            return self.together(|schunk| schunk.rearrange_stored(places, fill));
+        }
+        let mut is_used = vec![false; self.count()];
+        let mut pointers = Vec::with_capacity(places.len());
+        for place in places {
+            pointers.push(match *place {
+                Some(index) => {
+                    *is_used.get_mut(index).ok_or(INVALID_PARAM)? = true;
+                    self.pointer(index)
+                }
+                None => memory::bytes_for_c(fill),
+            });
+        }
+        let unused = is_used.iter().enumerate().filter(|&(_, &is_used)| !is_used);
+        let unused: Vec<*mut u8> = unused.map(|(index, _)| self.pointer(index)).collect();
+        self.set_pointers(&pointers, &unused)
+    }
+
+    /// Chunks that come are put behind all others, and those that go behind these.
+    fn rearrange_stored(&mut self, places: &[Option<usize>], fill: &[u8]) -> Outcome<()> {
+        let count = self.count();
+        let mut is_used = vec![false; count];
+        let mut order = Vec::with_capacity(places.len().max(count));
+        let mut next = count;
+        for place in places {
+            if let Some(index) = *place {
+                *is_used.get_mut(index).ok_or(INVALID_PARAM)? = true;
+                order.push(index);
+            } else {
+                self.change(|stored| stored.append_chunk(fill))?;
+                order.push(next);
+                next += 1;
+            }
+        }
+        order.extend((0..count).filter(|&index| !is_used[index]));
+        if !order.is_sorted() {
+            self.change(|stored| stored.reorder(&order))?;
+        }
+        for index in (places.len()..order.len()).rev() {
+            self.change(|stored| stored.delete(index))?;
+        }
+        Ok(())
+    }
+
     /// Makes these its chunks, and frees those that it has no more.
-    pub(crate) fn set_pointers(&mut self, pointers: &[*mut u8], unused: &[*mut u8]) -> Outcome<()> {
+    fn set_pointers(&mut self, pointers: &[*mut u8], unused: &[*mut u8]) -> Outcome<()> {
         self.make_room(pointers.len())?;
         self.nchunks = i64::try_from(pointers.len()).map_err(|_| INVALID_PARAM)?;
         self.pointers_mut().copy_from_slice(pointers);

@@ -28,6 +28,15 @@ impl Given {
         let chunk = if self.copy { memory::bytes_for_c(bytes) } else { self.chunk };
         if chunk.is_null() { Err(MEMORY_ALLOC) } else { Ok(chunk) }
     }
+
+    /// The chunk has been stored: one that was given away is freed.
+    fn spend(self) {
+        if !self.copy {
+            // SAFETY: by the contract of the functions that get one, it comes from `malloc`, and is
+            // nobody else's.
+            unsafe { memory::free(self.chunk) };
+        }
+    }
 }
 
 impl Schunk {
@@ -38,6 +47,12 @@ impl Schunk {
     pub(crate) unsafe fn append(&mut self, given: Given) -> Outcome<i64> {
         // SAFETY: the caller promises it.
         let (bytes, header) = unsafe { chunks::given(given.chunk) }?;
+        if self.disk().is_some() {
+            self.change(|stored| stored.append_chunk(bytes))?;
+            given.spend();
+            self.current_nchunk = self.nchunks - 1;
+            return Ok(self.nchunks);
+        }
         let count = self.count();
         let last = count.checked_sub(1).map(|last| self.header(last)).transpose()?;
         let chunk = given.take(bytes)?;
@@ -59,6 +74,12 @@ impl Schunk {
         let index = self.index(nchunk)?;
         // SAFETY: the caller promises it.
         let (bytes, header) = unsafe { chunks::given(given.chunk) }?;
+        if self.disk().is_some() {
+            self.change(|stored| stored.insert_chunk(index, bytes))?;
+            given.spend();
+            self.current_nchunk = nchunk;
+            return Ok(self.nchunks);
+        }
         let chunk = given.take(bytes)?;
         self.put(index, chunk)?;
         self.current_nchunk = nchunk;
@@ -75,6 +96,12 @@ impl Schunk {
         let index = self.index(nchunk)?;
         // SAFETY: the caller promises it.
         let (bytes, header) = unsafe { chunks::given(given.chunk) }?;
+        if self.disk().is_some() {
+            self.change(|stored| stored.update_chunk(index, bytes))?;
+            given.spend();
+            self.current_nchunk = nchunk;
+            return Ok(self.nchunks);
+        }
         let old = self.header(index)?;
         if !given.copy && given.chunk == self.pointer(index) {
             return Err(INVALID_PARAM);
@@ -93,6 +120,10 @@ impl Schunk {
     /// Takes number `nchunk` away.
     pub(crate) fn delete(&mut self, nchunk: i64) -> Outcome<i64> {
         let index = self.index(nchunk)?;
+        if self.disk().is_some() {
+            self.change(|stored| stored.delete(index))?;
+            return Ok(self.nchunks);
+        }
         let old = self.header(index)?;
         self.remove(index);
         self.take_sizes(&old);
@@ -141,6 +172,9 @@ impl Schunk {
             }
             places.push(index);
         }
+        if self.disk().is_some() {
+            return self.change(|stored| stored.reorder(&places));
+        }
         self.order(&places);
         self.check_sizes()
     }
@@ -163,6 +197,11 @@ impl Schunk {
             return Err(SCHUNK_SPECIAL);
         }
         let mut rest = nitems.checked_mul(self.typesize.into()).ok_or(INVALID_PARAM)?;
+        if self.disk().is_some() {
+            self.change(|stored| stored.fill(special, rest.unsigned_abs(), chunksize.unsigned_abs() as usize))?;
+            self.chunksize = chunksize;
+            return Ok(self.nchunks);
+        }
         let cparams = self.cparams();
         self.chunksize = chunksize;
         while rest > 0 {
@@ -192,7 +231,7 @@ impl Schunk {
         let made = unsafe { schunk::new(&raw const asked) }?;
         // SAFETY: it was made just now.
         let target = unsafe { schunk::of_c(made) }?;
-        match self.copy_into(target) {
+        match target.together(|target| self.copy_into(target)) {
             Ok(()) => Ok(made),
             Err(code) => {
                 // SAFETY: it was made above, and nobody has seen it.

@@ -2,38 +2,41 @@
 
 use super::edit::Given;
 use crate::code::{self, FAILURE, Outcome};
-use crate::context;
-use crate::structs::{Schunk, Storage};
+use crate::context::{self, Context};
+use crate::structs::{Cparams, Schunk, Storage};
 use crate::{defaults, schunk};
 use blosc_oxide::storage::MemoryStorage;
-use blosc_oxide::{Format, Frame, FrameOptions, SuperChunk};
-use c_boundary::split;
+use blosc_oxide::{Frame, FrameOptions, Options, SuperChunk};
+use c_boundary::{memory, split};
 use std::ffi::{CStr, CString};
 
 impl Schunk {
     /// The bytes of a contiguous frame with the same chunks and metalayers.
-    pub(crate) fn to_frame(&self) -> Outcome<Vec<u8>> {
-        let options = context::options(&self.cparams(), Format::Blosc2)?;
-        let mut options = FrameOptions::new(options).with_checksums(false);
+    pub(crate) fn frame_bytes(&mut self) -> Outcome<Vec<u8>> {
+        let mut options = FrameOptions::new(self.options_of_frame()?).with_checksums(false);
         for (name, content) in self.all_meta() {
             options = options.with_metalayer(text(name), content);
         }
-        self.frame_of(options).and_then(|frame| frame.to_bytes()).map_err(|error| code::of(&error))
-    }
-
-    fn frame_of(&self, options: FrameOptions) -> blosc_oxide::Result<Frame> {
-        let mut edit = Frame::create(MemoryStorage::default(), options)?;
+        let mut edit = Frame::create(MemoryStorage::default(), options).map_err(|error| code::of(&error))?;
         self.fill(&mut edit)?;
-        edit.commit()
+        edit.commit().and_then(|frame| frame.to_bytes()).map_err(|error| code::of(&error))
     }
 
-    fn fill(&self, target: &mut SuperChunk) -> blosc_oxide::Result<()> {
+    /// What a frame says of the chunks that are made for it.
+    pub(super) fn options_of_frame(&mut self) -> Outcome<Options> {
+        let options = context::options_of_frame(&self.cparams())?;
+        // SAFETY: it is NULL, or a context of this super-chunk, which nobody else uses.
+        let writer = unsafe { memory::exclusive(self.cctx) };
+        Ok(options.with_plugins(writer.map(Context::plugins).unwrap_or_default()))
+    }
+
+    fn fill(&self, target: &mut SuperChunk) -> Outcome<()> {
         target.vlmetalayers_mut().allow_many();
-        for (name, chunk) in self.all_vlmeta() {
-            target.vlmetalayers_mut().add(&text(name), &blosc_oxide::decompress(chunk)?)?;
+        for (name, content) in self.vlmeta_contents()? {
+            target.vlmetalayers_mut().add(&text(&name), &content).map_err(|error| code::of(&error))?;
         }
         for index in 0..self.count() {
-            target.append_chunk(self.chunk(index).unwrap_or_default())?;
+            target.append_chunk(&self.chunk(index)?).map_err(|error| code::of(&error))?;
         }
         Ok(())
     }
@@ -45,7 +48,8 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> Outcome<*mut Schunk> {
     of_super_chunk(&frame)
 }
 
-fn of_super_chunk(source: &SuperChunk) -> Outcome<*mut Schunk> {
+/// The parameters that a frame's chunks are made with.
+pub(super) fn cparams_of(source: &SuperChunk) -> Outcome<Cparams> {
     let number = |size: usize| i32::try_from(size).map_err(|_| FAILURE);
     let mut cparams = defaults::CPARAMS;
     cparams.typesize = number(source.typesize())?;
@@ -62,6 +66,11 @@ fn of_super_chunk(source: &SuperChunk) -> Outcome<*mut Schunk> {
         blosc_oxide::SplitMode::Auto => split::AUTO,
         blosc_oxide::SplitMode::ForwardCompat => split::FORWARD_COMPAT,
     };
+    Ok(cparams)
+}
+
+fn of_super_chunk(source: &SuperChunk) -> Outcome<*mut Schunk> {
+    let mut cparams = cparams_of(source)?;
     let storage = Storage { cparams: &raw mut cparams, ..defaults::STORAGE };
     // SAFETY: the storage points to parameters that live until it returns.
     let made = unsafe { schunk::new(&raw const storage) }?;
@@ -100,6 +109,7 @@ impl Schunk {
     }
 }
 
-fn text(name: &CStr) -> String {
+/// A name as the library takes it.
+pub(super) fn text(name: &CStr) -> String {
     name.to_string_lossy().into_owned()
 }

@@ -2,16 +2,18 @@
 //! write its fields, so each function begins with what they say now.
 
 pub(crate) mod chunks;
+pub(crate) mod disk;
 pub(crate) mod edit;
 pub(crate) mod frames;
 pub(crate) mod meta;
 pub(crate) mod slices;
 
-use crate::code::{FILE_OPEN, INVALID_PARAM, NULL_POINTER, Outcome};
-use crate::context::Context;
+use crate::code::{INVALID_PARAM, NULL_POINTER, Outcome};
+use crate::context::{Context, PANICKED};
 use crate::defaults;
 use crate::exports::contexts::{new_cctx, new_dctx};
-use crate::frame::Frame;
+use crate::frame::{Buffer, Frame};
+use crate::io;
 use crate::structs::{Cparams, Dparams, Io, Schunk, Storage};
 use c_boundary::{guarded, memory};
 use std::ffi::c_void;
@@ -20,25 +22,34 @@ use std::ptr::null_mut;
 /// There is no chunk yet that would tell the size of all.
 const NO_CHUNKSIZE: i32 = -1;
 
-/// The super-chunk that a pointer of C's points to.
+/// The super-chunk that a pointer of C's points to, with all that others have made of what is
+/// stored.
 ///
 /// # Safety
 /// `schunk` is NULL, or a super-chunk that is not freed yet and not in use.
 pub(crate) unsafe fn of_c<'a>(schunk: *mut Schunk) -> Outcome<&'a mut Schunk> {
     // SAFETY: the caller promises it.
+    let schunk = unsafe { fields(schunk) }?;
+    guarded(Err(PANICKED), || schunk.catch_up())?;
+    Ok(schunk)
+}
+
+/// The super-chunk that a pointer of C's points to, as it is.
+///
+/// # Safety
+/// As for [`of_c`].
+pub(crate) unsafe fn fields<'a>(schunk: *mut Schunk) -> Outcome<&'a mut Schunk> {
+    // SAFETY: the caller promises it.
     unsafe { memory::exclusive(schunk) }.ok_or(NULL_POINTER)
 }
 
-/// An empty super-chunk, in memory that C may look into.
+/// An empty super-chunk, in memory that C may look into; its chunks are where the storage says.
 ///
 /// # Safety
 /// `storage` is NULL or a storage, whose pointers are NULL or point to what they are for.
 pub(crate) unsafe fn new(storage: *const Storage) -> Outcome<*mut Schunk> {
     // SAFETY: the caller promises it.
     let asked = unsafe { memory::shared(storage) }.copied().unwrap_or(defaults::STORAGE);
-    if !asked.urlpath.is_null() {
-        return Err(FILE_OPEN);
-    }
     // SAFETY: the caller promises it.
     let cparams = unsafe { memory::shared(asked.cparams) }.copied().unwrap_or(defaults::CPARAMS);
     // SAFETY: the caller promises it.
@@ -50,7 +61,13 @@ pub(crate) unsafe fn new(storage: *const Storage) -> Outcome<*mut Schunk> {
     // SAFETY: it was made just now.
     let made = unsafe { of_c(schunk) }.and_then(|fields| {
         // SAFETY: the parameters are those of the storage.
-        unsafe { fields.begin(schunk, asked.contiguous, cparams, dparams, io) }
+        unsafe { fields.begin(schunk, asked.contiguous, cparams, dparams, io) }?;
+        // SAFETY: the caller promises it.
+        match unsafe { memory::text(asked.urlpath) } {
+            // SAFETY: the caller promises it.
+            Some(path) => unsafe { fields.create(path, asked.contiguous, &io) },
+            None => Ok(()),
+        }
     });
     match made {
         Ok(()) => Ok(schunk),
@@ -92,7 +109,9 @@ pub(crate) unsafe fn free(schunk: *mut Schunk) {
         // SAFETY: it was made of a box in `begin`.
         drop(unsafe { Box::from_raw(storage.dparams) });
         // SAFETY: it was made of a box in `begin`.
-        drop(unsafe { Box::from_raw(storage.io) });
+        let io = unsafe { Box::from_raw(storage.io) };
+        // SAFETY: the frame, which has used them, is dropped above.
+        unsafe { io::release(&io) };
         // SAFETY: it was taken with `malloc`, or is NULL.
         unsafe { memory::free(storage.urlpath) };
     }
@@ -212,7 +231,6 @@ impl Schunk {
 
     /// The buffer of a frame that belongs to it, which C programs have given away with it.
     pub(crate) fn keep(&mut self, cframe: *mut u8) {
-        let frame = guarded(null_mut(), || Box::into_raw(Box::new(Frame::of_buffer(cframe))));
-        self.frame = frame;
+        self.frame = guarded(null_mut(), || Box::into_raw(Box::new(Frame::Buffer(Buffer::new(cframe)))));
     }
 }

@@ -1,8 +1,10 @@
 //! The data of a super-chunk by position.
 
 use super::edit::Given;
-use crate::code::{FAILURE, INVALID_PARAM, Outcome};
+use crate::code::{self, FAILURE, INVALID_PARAM, Outcome};
 use crate::structs::Schunk;
+use blosc_oxide::{ErrorKind, SuperChunk};
+use c_boundary::memory;
 use std::ops::Range;
 
 /// What of a chunk a range of bytes has.
@@ -19,18 +21,47 @@ impl Schunk {
     /// Decompresses all of a chunk.
     pub(crate) fn decompress(&mut self, nchunk: i64, dest: &mut [u8]) -> Outcome<i32> {
         let index = self.index(nchunk)?;
-        if self.header(index)?.nbytes() > dest.len() {
+        if self.chunk_nbytes(index)? > dest.len() {
             return Err(INVALID_PARAM);
         }
+        if let Some(nbytes) = self.read_stored(|stored| stored.decompress_into(index, dest))? {
+            self.current_nchunk = nchunk;
+            return Ok(code::of_len(nbytes));
+        }
         let chunk = self.chunk(index)?;
-        self.reader(nchunk)?.decompress(chunk, dest)
+        self.reader(nchunk)?.decompress(&chunk, dest)
+    }
+
+    /// Reads what is stored without a detour; `None` if it is in memory, or if the program has a
+    /// say in how it is read.
+    fn read_stored<T>(&self, read: impl FnOnce(&SuperChunk) -> blosc_oxide::Result<T>) -> Outcome<Option<T>> {
+        // SAFETY: it is NULL, or a context of this super-chunk.
+        let context = unsafe { memory::shared(self.dctx.cast_const()) };
+        let is_plain = context.is_some_and(|context| context.maskout.is_none() && context.dparams.postfilter.is_none());
+        match self.stored().filter(|_| is_plain).map(read) {
+            // A codec or filter of the program.
+            Some(Err(error)) if error.kind() == ErrorKind::Unsupported => Ok(None),
+            Some(read) => read.map(Some).map_err(|error| code::of(&error)),
+            None => Ok(None),
+        }
     }
 
     /// Decompresses a part of a chunk.
     pub(crate) fn decompress_part(&mut self, index: usize, start: usize, dest: &mut [u8]) -> Outcome<()> {
-        let chunk = self.chunk(index)?;
         let nchunk = i64::try_from(index).map_err(|_| INVALID_PARAM)?;
-        self.reader(nchunk)?.part(chunk, start, dest)
+        if let Some(range) = self.stored_range(index) {
+            let range = range?;
+            let end = start.checked_add(dest.len()).and_then(|end| u64::try_from(end).ok()).ok_or(INVALID_PARAM)?;
+            if end > range.end - range.start {
+                return Err(INVALID_PARAM);
+            }
+            let from = range.start + u64::try_from(start).map_err(|_| INVALID_PARAM)?;
+            if self.read_stored(|stored| stored.bytes_into(from, dest))?.is_some() {
+                return Ok(());
+            }
+        }
+        let chunk = self.chunk(index)?;
+        self.reader(nchunk)?.part(&chunk, start, dest)
     }
 
     /// The pieces of chunks that make up the items `start` to `stop`.
@@ -50,7 +81,7 @@ impl Schunk {
             from = index * chunksize;
         }
         while from < range.end {
-            let nbytes = self.header(index)?.nbytes();
+            let nbytes = self.chunk_nbytes(index)?;
             let part = range.start.max(from)..range.end.min(from + nbytes);
             if part.start < part.end {
                 pieces.push(Piece { index, part: part.start - from..part.end - from, nbytes });
@@ -59,6 +90,14 @@ impl Schunk {
             index += 1;
         }
         Ok(pieces)
+    }
+
+    /// How long the data of a chunk is.
+    fn chunk_nbytes(&self, index: usize) -> Outcome<usize> {
+        match self.stored_range(index) {
+            Some(range) => range.map(|range| usize::try_from(range.end - range.start).unwrap_or(usize::MAX)),
+            None => Ok(self.header(index)?.nbytes()),
+        }
     }
 
     /// Puts items into `out`, which has their length.
@@ -77,7 +116,11 @@ impl Schunk {
     }
 
     /// Writes items; all chunks are made before any is replaced.
-    pub(crate) fn set_slice(&mut self, pieces: &[Piece], mut data: &[u8]) -> Outcome<()> {
+    pub(crate) fn set_slice(&mut self, pieces: &[Piece], data: &[u8]) -> Outcome<()> {
+        self.together(|schunk| schunk.overwrite(pieces, data))
+    }
+
+    fn overwrite(&mut self, pieces: &[Piece], mut data: &[u8]) -> Outcome<()> {
         let mut made = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let (part, rest) = data.split_at(piece.part.len());
