@@ -27,6 +27,8 @@ const FLAGS_AT: usize = 25;
 const SECTION_LEN_AT: usize = 39;
 /// What can be found out from the first bytes: kind of frame, length of the header.
 pub(super) const START_LEN: usize = 15;
+/// The longest header that is read, or written: 16 metalayers would have to be 16 MiB each.
+pub(super) const MAX_HEADER: usize = 1 << 28;
 
 /// The first byte: an array of fourteen elements.
 pub(super) const ARRAY_14: u8 = marker::FIXARRAY | 14;
@@ -282,11 +284,22 @@ pub(crate) fn write(
     let layers = state.metalayers.iter().map(|(name, content)| (name, Content::whole(content)));
     layers::write(layers, Place::Header, &mut writer)?;
     let mut bytes = writer.0;
-    let header_len: i32 = checked(bytes.len())?;
+    let header_len: i32 = checked_len(bytes.len())?;
     if let Some(place) = bytes.get_mut(HEADER_LEN_AT.saturating_add(1)..START_LEN) {
         place.copy_from_slice(&header_len.to_be_bytes());
     }
     Ok(bytes)
+}
+
+/// The length of a header to be written: one that no reader takes would make the frame unreadable.
+pub(crate) fn checked_len(len: usize) -> Result<i32> {
+    if len > MAX_HEADER {
+        bail!(
+            InvalidArgument,
+            "frame header: with these metalayers of fixed size it has {len} bytes, at most {MAX_HEADER} are read"
+        );
+    }
+    checked(len)
 }
 
 fn write_sizes(state: &State, section_len: u64, writer: &mut Writer) -> Result<()> {
@@ -480,5 +493,16 @@ mod tests {
         let error = write(&large, FRAME_LEN, SECTION_LEN, false, false).unwrap_err();
         assert_eq!(error.to_string(), "frame: 2147483648 is too large for its field");
         assert!(with_lengths(&written(&state()), 1, 1 << 63).is_err());
+    }
+
+    /// 256 MiB of metalayers were once written, and the frame could not be opened any more.
+    #[test]
+    fn a_header_that_nobody_reads_is_not_written() {
+        let mut layers = state();
+        layers.metalayers.add("large", vec![0_u8; MAX_HEADER]).unwrap();
+        let error = write(&layers, FRAME_LEN, SECTION_LEN, false, false).unwrap_err();
+        assert_eq!(error.kind(), crate::error::ErrorKind::InvalidArgument);
+        assert!(error.to_string().contains("at most 268435456 are read"), "{error}");
+        assert_eq!(checked_len(MAX_HEADER).unwrap(), 1 << 28);
     }
 }

@@ -3,7 +3,7 @@
 use super::checksums::{self, Form, StoredHashes, Verdict};
 use super::early;
 use super::footer;
-use super::header::{self, Extent, FIXED_LEN, START_LEN};
+use super::header::{self, Extent, FIXED_LEN, MAX_HEADER, START_LEN};
 use super::index::{self, Coding, Index};
 use super::trailer::{self, Fingerprint, Trailer};
 use crate::bytes::array_at;
@@ -27,8 +27,6 @@ const MAX_WHOLE_TAIL: u64 = 64 << 10;
 const TRAILER_FRONT: u64 = 4 << 10;
 /// How much may have come to the end of an index while it was read.
 const MAX_NEW: usize = 16 << 10;
-/// The longest header: 16 metalayers would have to be 16 MiB each.
-pub(super) const MAX_HEADER: usize = 1 << 28;
 
 /// Which generation of frame it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,8 +200,11 @@ fn read_header(source: &dyn ReadAt, base: u64, start: &[u8], limits: Limits) -> 
     let stored = array_at(start, START_LEN - 4).map(i32::from_be_bytes).unwrap_or_default();
     let header_len = header::size("header length", stored)?;
     let there = source.len()?.saturating_sub(base);
-    if header_len > MAX_HEADER || header_len as u64 > there {
+    if header_len as u64 > there {
         bail!(Truncated, "frame header: {header_len} bytes announced, {there} are there");
+    }
+    if header_len > MAX_HEADER {
+        bail!(Unsupported, "frame header: {header_len} bytes announced, at most {MAX_HEADER} are read");
     }
     limits.check("frame header", header_len)?;
     if header_len > bytes.len() {

@@ -13,7 +13,7 @@ use crate::error::{Result, bail};
 use crate::filter::{BitshuffleRule, Filter};
 use crate::frame::EarlyFrame;
 use crate::frame::early::{ARRAY_11, ARRAY_12, ARRAY_13, BETA1_LEN, BETA5_LEN, FILTER_BYTES, STR_4, STR_8, USERMETA};
-use crate::frame::header::{MAGIC, checked};
+use crate::frame::header::{MAGIC, checked, checked_len};
 use crate::frame::index::ENTRY_LEN;
 use crate::frame::layers::{self, Content, Place};
 use crate::frame::trailer::{FINGERPRINT_LEN, TAIL_LEN};
@@ -125,7 +125,7 @@ impl SuperChunk {
         writer.byte(array);
         writer.byte(STR_8);
         writer.bytes(MAGIC);
-        writer.int32(checked(header_len)?);
+        writer.int32(checked_len(header_len)?);
         writer.uint64(frame_len);
         writer.byte(STR_4);
         writer.byte(flags);

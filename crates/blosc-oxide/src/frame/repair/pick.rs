@@ -76,7 +76,7 @@ impl Picker<'_> {
             // has been.
             [0, at].into_iter().find_map(|layers_of| {
                 let mut header = header.clone();
-                let mut layers = vec![0; header_len.checked_sub(FIXED_LEN).filter(|&len| len <= open::MAX_HEADER)?];
+                let mut layers = vec![0; header_len.checked_sub(FIXED_LEN).filter(|&len| len <= header::MAX_HEADER)?];
                 self.source.read_at(layers_of.checked_add(FIXED_LEN as u64)?, &mut layers).ok()?;
                 header.extend(layers);
                 let opened = open::open_with(self.source, 0, header, self.limits).ok()?;
