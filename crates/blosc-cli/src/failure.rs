@@ -186,7 +186,7 @@ pub(crate) trait Contained {
 
 impl Contained for blosc_oxide::Error {
     fn is_content(&self) -> bool {
-        self.kind() != ErrorKind::Io
+        !matches!(self.kind(), ErrorKind::Io | ErrorKind::Conflict)
     }
 }
 

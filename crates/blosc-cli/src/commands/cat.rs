@@ -5,10 +5,11 @@ use crate::failure::{At, Outcome};
 use crate::inputs::input;
 use crate::inputs::reading::Plain;
 use crate::inputs::source::Opening;
+use crate::inputs::steady::read_steadily;
 use crate::outputs::output;
 use crate::process::progress::{Progress, Task};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Decompress files one after the other to standard output.
 #[derive(Debug, Args)]
@@ -21,13 +22,16 @@ pub(crate) struct Cat {
 impl Cat {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         for path in &self.files {
-            let place = input::shown(path);
-            let plain = Plain::new(Opening::new(global).open(path)?).in_data(&place)?;
-            let total = Some(plain.nbytes().in_data(&place)?);
-            let progress =
-                Progress::start(Task { verb: "decompressing", total, compressed: None }, global.shows_progress());
-            plain.write_to(progress.writing(output::stdout()?)).in_data(&place)?;
+            read_steadily(path, || write(path, global))?;
         }
         Ok(())
     }
+}
+
+fn write(path: &Path, global: &Global) -> Outcome {
+    let place = input::shown(path);
+    let plain = Plain::new(Opening::new(global).open(path)?).in_data(&place)?;
+    let total = Some(plain.nbytes().in_data(&place)?);
+    let progress = Progress::start(Task { verb: "decompressing", total, compressed: None }, global.shows_progress());
+    plain.write_to(progress.writing(output::stdout()?)).in_data(&place)
 }

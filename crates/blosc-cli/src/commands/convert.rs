@@ -7,6 +7,7 @@ use crate::inputs::format::FileFormat;
 use crate::inputs::input::{self, Data};
 use crate::inputs::reading::{Plain, unpickled};
 use crate::inputs::source::{Opening, Source};
+use crate::inputs::steady::read_steadily;
 use crate::outputs::copying;
 use crate::outputs::encoding::{Encoding, Recipe};
 use crate::outputs::output::{self, Output, Writing};
@@ -38,7 +39,7 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
-        self.convert(global).map_err(|failure| failure.or_repair(&self.input))
+        read_steadily(&self.input, || self.convert(global)).map_err(|failure| failure.or_repair(&self.input))
     }
 
     fn convert(&self, global: &Global) -> Outcome {

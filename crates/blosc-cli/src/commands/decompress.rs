@@ -8,6 +8,7 @@ use crate::inputs::format;
 use crate::inputs::input::{self, is_npy_name};
 use crate::inputs::reading::{Plain, unpickled};
 use crate::inputs::source::{Opening, Source};
+use crate::inputs::steady::read_steadily;
 use crate::outputs::output::{self, LittleByLittle, Output, Writing};
 use crate::outputs::tree::{Fate, Plan, Tree};
 use crate::process::progress::{Progress, Task};
@@ -165,8 +166,10 @@ impl Decompress {
         }
         let permitted = store::split(path).map_or(path, |(store, _)| store);
         let target = Target { path: target, writing: self.writing, source: permitted };
-        let source = Opening::new(global).at_offset(self.offset).open(path)?;
-        self.decompress(source, &target, global).in_data(place)
+        read_steadily(path, || {
+            let source = Opening::new(global).at_offset(self.offset).open(path)?;
+            self.decompress(source, &target, global).in_data(place)
+        })
     }
 
     fn target(&self) -> Outcome<PathBuf> {

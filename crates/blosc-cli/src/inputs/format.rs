@@ -61,7 +61,7 @@ const EXTENSIONS: [(FileFormat, &str); 10] = [
 ];
 
 /// The file that makes a directory a sparse frame.
-const INDEX_NAME: &str = "chunks.b2frame";
+pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
 /// How many digits the name of a file with a chunk of it has.
 const NUMBER_LEN: usize = 8;
 

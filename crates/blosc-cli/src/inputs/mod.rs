@@ -5,3 +5,4 @@ pub(crate) mod format;
 pub(crate) mod input;
 pub(crate) mod reading;
 pub(crate) mod source;
+pub(crate) mod steady;

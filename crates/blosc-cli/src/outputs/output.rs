@@ -13,6 +13,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
+/// What a result is called before it gets its name, or what it has replaced afterwards.
+const NEW_NAME: &str = "new";
+/// What a thing is called that is to be replaced and cannot change names with the result.
+const OLD_NAME: &str = "old";
 /// How often another name is tried for a directory, if there is one of that name.
 const NAMES: usize = 100;
 
@@ -110,7 +114,7 @@ impl Output {
         let mut unfinished = lock();
         let room = make_room(directory)?;
         unfinished.push(room.clone());
-        Ok(Self { temporary: room.join("new"), room, target, writing, permissions: None, is_kept: false })
+        Ok(Self { temporary: room.join(NEW_NAME), room, target, writing, permissions: None, is_kept: false })
     }
 
     /// The same, to be read and written by those who can read and write the file at `path`, as
@@ -165,7 +169,7 @@ impl Output {
         let mut unfinished = lock();
         // Somebody else may have been faster.
         check_free(target, self.writing)?;
-        let aside = self.room.join("old");
+        let aside = self.room.join(OLD_NAME);
         let moved = if self.writing.is_forced() {
             placement::put(&self.temporary, target, &aside)
         } else {
@@ -345,7 +349,7 @@ fn is_other_file(path: &Path) -> bool {
 
 /// Who may do what with a file, or with the files of a sparse frame.
 fn permissions(path: &Path) -> Option<Permissions> {
-    let in_directory = path.join("chunks.b2frame");
+    let in_directory = path.join(format::INDEX_NAME);
     let path = if path.is_dir() { &in_directory } else { path };
     path.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.permissions())
 }
@@ -354,12 +358,12 @@ fn permissions(path: &Path) -> Option<Permissions> {
 fn is_sparse_frame(directory: &Path) -> bool {
     let is_of_frame = |name: &str| {
         let number = name.strip_suffix(".chunk").unwrap_or_default();
-        name.starts_with("chunks.b2frame")
+        name.starts_with(format::INDEX_NAME)
             || name == LOCK_NAME
             || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     let Ok(mut entries) = fs::read_dir(directory) else { return false };
-    directory.join("chunks.b2frame").is_file()
+    directory.join(format::INDEX_NAME).is_file()
         && entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_of_frame)))
 }
 
@@ -385,7 +389,13 @@ fn end_interrupted() {
     std::process::exit(signals::INTERRUPTED);
 }
 
+/// Removes a directory that results are made in, with what they have replaced.
 fn remove(path: &Path) {
+    // Without its index, who is still reading a sparse frame knows that it was taken away, and does
+    // not call it damaged.
+    for name in [NEW_NAME, OLD_NAME] {
+        let _ = fs::remove_file(path.join(name).join(format::INDEX_NAME));
+    }
     // What is not there need not be removed, and nobody is left to tell about the rest.
     let _ = fs::remove_dir_all(path);
 }

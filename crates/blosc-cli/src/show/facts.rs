@@ -178,7 +178,7 @@ impl Facts {
 
     /// Takes note of chunks that cannot be read; that the file cannot be is no damage.
     fn note_damage(&mut self, chunks: u64, error: Error) -> Result<()> {
-        if error.kind() == ErrorKind::Io {
+        if matches!(error.kind(), ErrorKind::Io | ErrorKind::Conflict) {
             return Err(error);
         }
         self.damaged += chunks;

@@ -243,3 +243,28 @@ fn two_appends_at_once_are_told_apart() {
         assert!(all.starts_with(&ramp(100_000)) && all.ends_with(&noise(5 << 20)), "{name}: {} bytes", all.len());
     }
 }
+
+/// The file is locked as by somebody who appends to it and has written its data, but not that they
+/// count.
+#[cfg(unix)]
+#[test]
+fn a_bloscpack_file_that_is_being_appended_to_is_not_called_damaged() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(100_000));
+    assert!(run(&scratch, &["c", "data.bin", "data.blp", "--chunk-size", "64K"]).status.success());
+    let mut bytes = fs::read(scratch.join("data.blp")).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    bytes.extend(noise(1000));
+    scratch.write("data.blp", &bytes);
+    let commands = [&["verify", "data.blp"][..], &["cat", "data.blp"], &["d", "data.blp", "out"]];
+    let commands = commands.into_iter().chain([&["convert", "data.blp", "out.b2frame"][..]]);
+    for command in commands {
+        let line = assert_fails(&run(&scratch, command), 1, command[0]);
+        assert!(line.contains("is stored") || line.contains("belong to nothing"), "{line}");
+        let appender = fs::File::open(scratch.join("data.blp")).unwrap();
+        appender.lock().unwrap();
+        let line = assert_fails(&run(&scratch, command), 2, command[0]);
+        assert!(line.contains("another process has changed it while it was read; try again"), "{line}");
+    }
+}

@@ -5,6 +5,7 @@
 use crate::common::interruption::{interrupt, is_hidden_there, started_by};
 use crate::common::{BLOSC, Scratch, assert_fails, mode, noise, ramp, run};
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
@@ -299,4 +300,33 @@ fn a_compressed_file_does_not_replace_another_by_being_compressed_again() {
     let line = assert_fails(&shell(&scratch, "blosc c --force *.b2nd"), 2, "two arrays");
     assert!(line.contains("blosc convert"), "{line}");
     assert_eq!(fs::read(scratch.join("b.b2nd")).unwrap(), before);
+}
+
+/// The reader has read the first chunks, and waits until somebody takes what it has written.
+#[test]
+fn a_frame_that_is_replaced_while_it_is_read_is_not_called_damaged() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &noise(4 << 20));
+    scratch.write("other.bin", &ramp(10));
+    for (name, format) in [("out", "sframe"), ("out.b2frame", "b2frame")] {
+        let arguments = ["c", "data.bin", name, "--format", format, "--chunk-size", "64K"];
+        assert!(run(&scratch, &arguments).status.success());
+        let mut reader = Command::new(BLOSC)
+            .args(["cat", name])
+            .current_dir(&scratch.0)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 1];
+        reader.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        assert!(run(&scratch, &["c", "--force", "other.bin", name, "--format", format]).status.success());
+        let output = reader.wait_with_output().unwrap();
+        if format == "b2frame" {
+            assert!(output.status.success() && output.stdout == noise(4 << 20)[1..], "a file lives on");
+            continue;
+        }
+        let line = assert_fails(&output, 2, name);
+        assert!(line.contains("replaced by another one") && !line.contains("repair"), "{line}");
+    }
 }

@@ -62,7 +62,7 @@ impl ArrayReader {
     /// does; the filters that only arrays have are known here.
     ///
     /// # Errors
-    /// `Io` if the array cannot be read; damage is not an error but found.
+    /// As [`SuperChunk::verify`].
     pub fn verify(&self) -> Result<Verification> {
         self.sc.verify()
     }

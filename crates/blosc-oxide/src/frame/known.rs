@@ -10,6 +10,9 @@ pub(super) const CHANGED_MEANWHILE: &str =
 /// What is told who reads a state whose chunks have been moved.
 pub(super) const COMPACTED_MEANWHILE: &str =
     "its chunks have been moved since this state was opened, by a compaction or longer metalayers: refresh it";
+/// What is told who reads a frame of which nothing is in its place any more.
+pub(super) const REMOVED_MEANWHILE: &str =
+    "the frame was removed, or replaced by another one, since it was opened: open it again";
 /// What is told who wants to change a frame that somebody else is changing.
 pub(super) const OWNED_BY_ANOTHER: &str =
     "another process or handle is changing the frame; try again when that has ended";

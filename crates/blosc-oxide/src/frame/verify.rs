@@ -102,7 +102,8 @@ impl Verification {
         Ok(())
     }
 
-    /// Takes note of damage; what cannot be read or examined is not called damaged.
+    /// Takes note of damage; what cannot be read or examined, or is there no more because others
+    /// have committed, is not called damaged.
     fn noting<T>(&mut self, chunk: Option<usize>, result: Result<T>) -> Result<Option<T>> {
         match result {
             Err(error) if is_obstacle(&error) => {
@@ -110,7 +111,7 @@ impl Verification {
                 self.obstacle.get_or_insert(error);
                 Ok(None)
             }
-            Err(error) if error.kind() != ErrorKind::Io => {
+            Err(error) if !matches!(error.kind(), ErrorKind::Io | ErrorKind::Conflict) => {
                 Damage { chunk, error }.note(&mut self.damaged, &mut self.damage);
                 Ok(None)
             }
@@ -125,8 +126,8 @@ impl SuperChunk {
     /// limits together: those that are too much are counted as unexamined.
     ///
     /// # Errors
-    /// `Io` if the frame cannot be read; damage is not an error but found, and so is what cannot be
-    /// examined.
+    /// `Io` if the frame cannot be read, `Conflict` if others have moved or removed its chunks
+    /// since it was opened; damage is not an error but found, and so is what cannot be examined.
     pub fn verify(&self) -> Result<Verification> {
         let foreign = self.store().facts().foreign;
         let mut found = Verification {

@@ -277,3 +277,55 @@ fn a_reader_of_a_directory_keeps_its_state_whatever_is_committed() {
         assert_eq!(chunk_files(&names()), 5, "without readers nothing is left over: {:?}", names());
     }
 }
+
+/// A frame in memory of each layout, with chunks of different sizes or of one.
+fn frames_to_move() -> impl Iterator<Item = (Location, Option<MemoryDirectory>)> {
+    let made = |layout, is_varied: bool| {
+        let (directory, storage) = (MemoryDirectory::new(), MemoryStorage::default());
+        let sparse = layout == FrameLayout::Sparse;
+        let location: Location = if sparse { directory.clone().into() } else { storage.into() };
+        let mut edit = Frame::create(location.clone(), disk::options().with_layout(layout)).unwrap();
+        for chunk in 1..6 {
+            edit.append(&noise(chunk as u64, if is_varied { CHUNK * chunk } else { CHUNK })).unwrap();
+        }
+        edit.commit().unwrap();
+        (location, sparse.then_some(directory))
+    };
+    [FrameLayout::Contiguous, FrameLayout::Sparse]
+        .into_iter()
+        .flat_map(move |layout| [false, true].map(|is_varied| made(layout, is_varied)))
+}
+
+#[test]
+fn what_others_have_moved_is_not_called_damaged() {
+    for (location, _) in frames_to_move() {
+        let reader = Frame::open(location.clone()).unwrap();
+        let mut edit = Frame::open(location).unwrap().edit().unwrap();
+        edit.delete(0).unwrap();
+        edit.append(&noise(9, 2 * CHUNK)).unwrap();
+        edit.commit().unwrap();
+        let mut edit = reader.clone().edit().unwrap();
+        edit.compact().unwrap();
+        drop(edit);
+        let error = reader.verify().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    }
+}
+
+#[test]
+fn a_frame_that_is_taken_away_while_it_is_read_is_not_called_damaged() {
+    for (location, directory) in frames_to_move() {
+        let Some(directory) = directory else { continue };
+        let reader = Frame::open(location).unwrap();
+        directory.remove("00000001.chunk").unwrap();
+        // Only the file of a chunk is missing: this is damage.
+        let error = reader.chunk(1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert_eq!(reader.verify().unwrap().damaged, 1);
+        directory.remove("chunks.b2frame").unwrap();
+        let error = reader.chunk(1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+        assert!(error.to_string().contains("replaced by another one"), "{error}");
+        assert_eq!(reader.verify().unwrap_err().kind(), ErrorKind::Conflict);
+    }
+}

@@ -10,7 +10,7 @@ pub(super) use numbers::{file_name, file_number};
 
 use super::checksums::{Hashes, UNKNOWN};
 use super::index::{Entry, Index};
-use super::known::{CHANGED_MEANWHILE, COMPACTED_MEANWHILE, Known, OWNED_BY_ANOTHER};
+use super::known::{CHANGED_MEANWHILE, COMPACTED_MEANWHILE, Known, OWNED_BY_ANOTHER, REMOVED_MEANWHILE};
 use super::open::{self, Opened};
 use super::trailer::Trailer;
 use super::{Settings, staged};
@@ -297,11 +297,16 @@ impl Sparse {
         {
             return Ok((name, Arc::clone(source)));
         }
-        let opened = self.directory.open(&name).map_err(|cause| match self.has_known_state() {
-            Ok(false) if cause.kind() == NotFound => {
-                error!(Conflict, "{name}: {COMPACTED_MEANWHILE}")
+        let opened = self.directory.open(&name).map_err(|cause| {
+            if cause.kind() != NotFound {
+                return at_chunk_file(&name, cause);
             }
-            _ => at_chunk_file(&name, cause),
+            match self.has_known_state() {
+                Ok(false) => error!(Conflict, "{name}: {COMPACTED_MEANWHILE}"),
+                // Who takes a frame away begins with the index.
+                Err(error) if is_not_found(&error) => error!(Conflict, "{name}: {REMOVED_MEANWHILE}"),
+                _ => at_chunk_file(&name, cause),
+            }
         });
         let source: Arc<dyn ReadAt> = opened?.into();
         *lock(&self.recent) = Some((file, Arc::clone(&source)));
@@ -311,6 +316,10 @@ impl Sparse {
     fn entry(&self, index: usize) -> Result<Entry> {
         self.index.entry(index)
     }
+}
+
+fn is_not_found(error: &crate::error::Error) -> bool {
+    error.io_error().is_some_and(|cause| cause.kind() == NotFound)
 }
 
 fn at_file(name: &str, cause: std::io::Error) -> crate::error::Error {

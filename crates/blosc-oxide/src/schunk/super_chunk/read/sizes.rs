@@ -86,7 +86,7 @@ impl SuperChunk {
             Some(known) => known,
             None => match self.find_starts() {
                 // What was not read this time may be the next.
-                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Conflict) => return Err(error),
                 found => self.starts.get_or_init(|| found.map(Arc::new)),
             },
         };
@@ -99,7 +99,7 @@ impl SuperChunk {
         for run in self.chunk_runs() {
             let size = match run.header {
                 Ok(header) => header.map(|header| header.nbytes() as u64),
-                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Conflict) => return Err(error),
                 Err(_) => None,
             };
             // The reference leaves out how long a special chunk is here; one of them can be told
