@@ -5,6 +5,7 @@ use crate::failure::{At, Failure, Outcome};
 use crate::inputs::input;
 use crate::inputs::reading::unpickled;
 use crate::inputs::source::{Opening, Source};
+use crate::inputs::steady::read_steadily;
 use crate::outputs::output;
 use crate::process::terminal;
 use crate::show::facts::{Examined, Facts};
@@ -48,16 +49,21 @@ impl Info {
         let mut out = BufWriter::new(output::stdout()?);
         let mut worst = Ok(());
         for path in &self.inputs {
-            match self.describe(path, global, &mut out).map_err(|failure| failure.or_repair(path)) {
+            match read_steadily(path, || self.describe(path, global, &mut out))
+                .map_err(|failure| failure.or_repair(path))
+            {
+                Ok(()) => {}
+                Err(Failure::ClosedPipe) => break,
                 // The others are still worth a look.
-                Err(failure) if self.inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
-                    failure.report_among(&mut worst);
-                }
-                other => other?,
+                Err(failure) if self.inputs.len() > 1 => failure.report_among(&mut worst),
+                Err(failure) => return Err(failure),
             }
         }
-        out.flush()?;
-        worst
+        match out.flush().map_err(Failure::from) {
+            // That nobody reads any more does not make anything good that was found damaged.
+            Ok(()) | Err(Failure::ClosedPipe) => worst,
+            Err(failure) => Err(failure),
+        }
     }
 
     fn describe(&self, path: &Path, global: &Global, out: &mut impl Write) -> Outcome {
@@ -80,17 +86,17 @@ impl Info {
         let vlmeta = self.vlmeta.as_deref().map(|name| content_of(name, &examined, &place)).transpose()?;
         let behind = if self.offset.is_none() { behind } else { 0 };
         let extras = Extras { missing, behind, vlmeta };
-        if self.json {
+        let printed = if self.json {
             self.check_list(&facts, global).at(&place)?;
-            self.print_json(&place, &facts, extras, &examined, out)?;
+            self.print_json(&place, &facts, extras, &examined, out)
         } else {
-            self.print_text(&place, &facts, extras, &examined, out)?;
-        }
+            self.print_text(&place, &facts, extras, &examined, out)
+        };
         let more = match facts.damaged {
             0 | 1 => String::new(),
             damaged => format!(", and {} more", damaged - 1),
         };
-        facts.damage.map_or(Ok(()), |damage| Err(Failure::Damaged(format!("{place}: {damage}{more}"))))
+        facts.damage.map_or(printed, |damage| Err(Failure::Damaged(format!("{place}: {damage}{more}"))))
     }
 
     fn describe_store(&self, path: &Path, place: &str, opening: &Opening, out: &mut impl Write) -> Outcome {

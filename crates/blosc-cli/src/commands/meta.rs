@@ -3,6 +3,7 @@
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format;
+use crate::inputs::input::{self, read_layer, read_whole};
 use crate::inputs::source::{Opening, Source};
 use crate::outputs::changing::{self, Alone};
 use crate::outputs::output;
@@ -11,7 +12,7 @@ use crate::show::metadata::{BLP_NAME, Metadata};
 use blosc_oxide::bloscpack::replace_metadata;
 use blosc_oxide::{FrameEdit, storage::FileStorage};
 use clap::{Args, Subcommand};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// List, print, set and delete metalayers, and the metadata of Bloscpack files.
@@ -63,21 +64,19 @@ impl Meta {
         match &self.action {
             Action::List { file } => list(file, global),
             Action::Get { file, name } => get(file, name, global),
-            Action::Set { file, name, value, fixed } => set(file, name, &content(value)?, *fixed, global),
+            Action::Set { file, name, value, fixed } => set(file, name, &content(value, global)?, *fixed, global),
             Action::Delete { file, name } => delete(file, name, global),
         }
     }
 }
 
 /// What a value on the command line stands for.
-fn content(value: &str) -> Outcome<Vec<u8>> {
+fn content(value: &str, global: &Global) -> Outcome<Vec<u8>> {
     if value == "-" {
-        let mut content = Vec::new();
-        std::io::stdin().read_to_end(&mut content).at("standard input")?;
-        return Ok(content);
+        return read_whole(input::stdin()?, "the metalayer", global.limits()).at("standard input");
     }
     match value.strip_prefix('@') {
-        Some(file) => std::fs::read(file).at(file),
+        Some(file) => read_layer(file, global.limits()),
         None => Ok(value.as_bytes().to_vec()),
     }
 }

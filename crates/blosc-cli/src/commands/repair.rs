@@ -2,8 +2,8 @@
 
 use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome};
-use crate::inputs::format;
 use crate::inputs::source::Opening;
+use crate::inputs::{format, input};
 use crate::outputs::changing::Alone;
 use crate::outputs::output::{self, Output, Writing};
 use crate::process::progress::{Progress, Task};
@@ -13,6 +13,7 @@ use crate::store;
 use blosc_oxide::bloscpack::{Recovery, recover};
 use blosc_oxide::{
     Container, Frame, FrameLayout, NdArray,
+    repair::RepairReport,
     storage::{Durability, FileDirectory, FileStorage},
 };
 use clap::Args;
@@ -22,8 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// Save what is left of a damaged frame or array into a new file, and tell what is not.
 ///
-/// The file itself is never changed, but for a Bloscpack file without OUTPUT: there, a change that
-/// was interrupted is brought to its end or, if it had not come far enough, taken back.
+/// The file itself is never changed or replaced, but for a Bloscpack file without OUTPUT: there, a
+/// change that was interrupted is brought to its end or, if it had not come far enough, taken back.
 #[derive(Debug, Args)]
 pub(crate) struct Repair {
     /// The damaged file or directory
@@ -38,6 +39,7 @@ impl Repair {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let place = self.file.display();
         self.file.symlink_metadata().at(&place)?;
+        self.check_apart().at(&place)?;
         match Container::detect_path(&self.file).at_path(&self.file)? {
             Some(Container::Bloscpack) => self.finish_bloscpack(global).at(&place),
             Some(Container::Packed | Container::Chunk) => {
@@ -47,6 +49,16 @@ impl Repair {
                 "{place}: a store is repaired member by member; `blosc verify` names those that are damaged"
             ))),
             _ => self.repair_frame(global).at(&place),
+        }
+    }
+
+    /// Refuses to replace FILE: what cannot be saved today may be tomorrow.
+    fn check_apart(&self) -> Outcome {
+        match &self.output {
+            Some(output) if output.exists() && input::is_same_file(output, &self.file)? => {
+                Err(Failure::usage("OUTPUT is the damaged file itself, which stays as it is; give another OUTPUT"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -83,11 +95,7 @@ impl Repair {
         let array = if is_array { NdArray::from_frame(frame).map(drop) } else { Ok(()) };
         drop(progress);
         output.finish()?;
-        if !global.quiet {
-            let mut out = output::stdout()?;
-            write!(out, "{report}")?;
-            writeln!(out, "written to {}", printable(&target.display().to_string()))?;
-        }
+        let told = if global.quiet { Ok(()) } else { tell_report(report, &target) };
         let (chunks, layers) = (report.damaged_chunks, report.damaged_metalayers);
         let lost = [
             (chunks > 0).then(|| format!("{chunks} of {} chunks are damaged; they are zeros", report.nchunks)),
@@ -96,7 +104,8 @@ impl Repair {
             report.may_be_incomplete().then(|| "something may be missing (see `not known`)".to_owned()),
         ];
         match lost.into_iter().flatten().reduce(|all, more| format!("{all}; {more}")) {
-            None => Ok(()),
+            None => told,
+            // That nobody has read the report does not bring anything back.
             Some(lost) => Err(Failure::data(format!("{lost} in what was written"))),
         }
     }
@@ -132,6 +141,12 @@ impl Repair {
         output.finish()?;
         Ok(recovery)
     }
+}
+
+fn tell_report(report: &RepairReport, target: &Path) -> Outcome {
+    let mut out = output::stdout()?;
+    write!(out, "{report}")?;
+    Ok(writeln!(out, "written to {}", printable(&target.display().to_string()))?)
 }
 
 /// `data.b2frame` becomes `data.repaired.b2frame`.

@@ -58,11 +58,11 @@ impl Tune {
         }
         let found = found?;
         let Some(verdict) = Verdict::of(&found) else { return Ok(()) };
-        self.print(&sample, &found, &verdict)?;
-        match &self.html {
-            Some(html) => self.write_page(html, &sample, &found, &verdict),
-            None => Ok(()),
+        // Before the table: the page is to be there also if nobody reads that to its end.
+        if let Some(html) = &self.html {
+            self.write_page(html, &sample, &found, &verdict)?;
         }
+        self.print(&sample, &found, &verdict)
     }
 
     fn print(&self, sample: &Sample, found: &[tune::Measurement], verdict: &Verdict) -> Outcome {

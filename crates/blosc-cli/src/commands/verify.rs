@@ -4,6 +4,7 @@ use crate::cli::Global;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::inputs::input;
 use crate::inputs::source::{Opening, Source};
+use crate::inputs::steady::read_steadily;
 use crate::outputs::output;
 use crate::process::progress::open_shown;
 use crate::process::terminal::printable;
@@ -80,11 +81,11 @@ impl Verify {
             }
         }
         for path in &inputs {
-            match verify(path, global).map_err(|failure| failure.or_repair(path)) {
-                Err(failure) if inputs.len() > 1 && !matches!(failure, Failure::ClosedPipe) => {
-                    failure.report_among(&mut worst);
-                }
-                other => other?,
+            match read_steadily(path, || verify(path, global)).map_err(|failure| failure.or_repair(path)) {
+                // Whoever reads no more still learns by the exit code that all are good.
+                Ok(()) | Err(Failure::ClosedPipe) => {}
+                Err(failure) if inputs.len() > 1 => failure.report_among(&mut worst),
+                Err(failure) => return Err(failure),
             }
         }
         worst

@@ -4,7 +4,7 @@ use crate::failure::{At, Outcome};
 use crate::outputs::encoding::SAMPLE;
 use crate::outputs::output::Output;
 use blosc_oxide::{
-    ErrorKind, NpyHeader,
+    ErrorKind, Limits, NpyHeader,
     storage::{FileStorage, ReadAt},
 };
 use std::cmp::Ordering;
@@ -225,6 +225,19 @@ pub(crate) fn spooled(reader: &mut impl Read) -> Outcome<FileStorage> {
     // The file lives on while it is open; where an open file cannot be removed, it is removed at
     // the end.
     Ok(FileStorage::from(file))
+}
+
+/// All that comes out of `reader`, to be in memory as `what`: no more than the limits allow.
+pub(crate) fn read_whole(reader: impl Read, what: &str, limits: Limits) -> Outcome<Vec<u8>> {
+    let mut content = Vec::new();
+    reader.take((limits.max_allocation() as u64).saturating_add(1)).read_to_end(&mut content)?;
+    limits.check(what, content.len())?;
+    Ok(content)
+}
+
+/// The content of a metalayer, which is in a file.
+pub(crate) fn read_layer(file: &str, limits: Limits) -> Outcome<Vec<u8>> {
+    read_whole(File::open(file).at(file)?, "the metalayer", limits).at(file)
 }
 
 /// Standard input as a file.

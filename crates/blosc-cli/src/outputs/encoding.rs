@@ -2,14 +2,14 @@
 
 use crate::array;
 use crate::cli::Global;
-use crate::failure::{At, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::inputs::format::FileFormat;
+use crate::inputs::input::read_layer;
 use crate::show::metadata::{BLP_NAME, Metadata};
 use crate::size;
 use blosc_oxide::bloscpack::{Checksum, NpyHeader, Version};
 use blosc_oxide::{Codec, Compressor, Filter, Format, Limits, Options, SplitMode, Threads, limits::MAX_NBYTES};
 use clap::{Args, ValueEnum};
-use std::fs;
 
 /// What chunks hold unless told otherwise.
 const CHUNK_SIZE: usize = 4 << 20;
@@ -221,9 +221,9 @@ impl Encoding {
     }
 
     /// Reads the metadata that was asked for.
-    fn read_metadata(&self, format: FileFormat, metadata: &mut Metadata) -> Outcome {
+    fn read_metadata(&self, format: FileFormat, metadata: &mut Metadata, limits: Limits) -> Outcome {
         for (name, file) in &self.meta {
-            let content = fs::read(file).at(file)?;
+            let content = read_layer(file, limits)?;
             if format == FileFormat::Blp && name == BLP_NAME {
                 let text = String::from_utf8(content);
                 metadata.json = Some(text.map_err(|_| Failure::usage(format!("{file}: the metadata must be JSON")))?);
@@ -232,7 +232,7 @@ impl Encoding {
             }
         }
         for (name, file) in &self.vlmeta {
-            metadata.set_vllayer(name, fs::read(file).at(file)?);
+            metadata.set_vllayer(name, read_layer(file, limits)?);
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Encoding {
     ) -> Outcome<Recipe> {
         let threads = global.threads();
         self.check_meant_for(format)?;
-        self.read_metadata(format, &mut metadata)?;
+        self.read_metadata(format, &mut metadata, global.limits())?;
         let array = self.array(&metadata, hints, nbytes)?;
         if let Some(array) = array.as_ref().filter(|_| self.redescribes()) {
             metadata.redescribe(array);

@@ -3,7 +3,7 @@
 use crate::array;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format::FileFormat;
-use crate::inputs::input::Data;
+use crate::inputs::input::{Data, read_whole};
 use crate::outputs::encoding::Recipe;
 use crate::outputs::output::Output;
 use crate::show::metadata::{JSON_LAYER, Metadata, USER_LAYER};
@@ -217,8 +217,7 @@ fn write_bloscpack(recipe: &Recipe, data: Stream, path: &Path) -> Outcome {
 }
 
 fn write_chunk(recipe: &Recipe, data: Stream, path: &Path) -> Outcome {
-    let mut plain = Vec::new();
-    data.take(MAX_NBYTES as u64 + 1).read_to_end(&mut plain)?;
+    let plain = read_whole(data.take(MAX_NBYTES as u64 + 1), "the data of a chunk", recipe.limits)?;
     if plain.len() > MAX_NBYTES {
         return Err(Failure::usage(format!(
             "a chunk holds up to {MAX_NBYTES} bytes, the data has more; write b2frame"

@@ -116,10 +116,6 @@ impl Tree {
         let kept = kept.map(|(file, _)| Job { file: file.clone(), target: below(file) });
         let (in_the_way, kept): (Vec<Job>, Vec<Job>) = kept.partition(|job| is_taken(&targets, &job.target));
         self.tell_kept(output.is_some(), global);
-        for Job { file, target } in in_the_way.iter().filter(|_| !global.quiet) {
-            let (file, target) = (file.display(), target.display());
-            tell(format_args!("{file}: left alone: another file becomes {target}"));
-        }
         let directories = output.as_ref().map(|_| self.directories.iter().map(|from| (from.clone(), below(from))));
         let made = make_directories(directories.into_iter().flatten(), plan.writing)?;
         let mut worst = each(&work, workers, global, action);
@@ -131,6 +127,11 @@ impl Tree {
         permit_directories(&made)?;
         for path in self.unfit.iter().filter(|_| output.is_some()) {
             Failure::data(format!("{}: no plain file, and not copied", path.display())).report_among(&mut worst);
+        }
+        // That a file is there as another one becomes it is no loss.
+        for Job { file, target } in in_the_way.iter().filter(|job| !is_same(&job.file, &job.target).unwrap_or(false)) {
+            let (file, target) = (file.display(), target.display());
+            Failure::data(format!("{file}: not copied, another file becomes {target}")).report_among(&mut worst);
         }
         if work.is_empty() && worst.is_ok() {
             return Err(Failure::data(format!("{}: there is nothing to {} in it", self.root.display(), plan.verb)));

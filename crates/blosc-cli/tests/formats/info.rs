@@ -1,6 +1,6 @@
 //! `blosc info` shows the fields of a chunk that change how its data are read, in text and JSON.
 
-use crate::common::{Scratch, good};
+use crate::common::{Scratch, good, noise, ramp};
 use blosc_oxide::Header;
 use testkit::golden::Golden;
 use testkit::serde_json::{self, Value, json};
@@ -70,6 +70,38 @@ fn the_version_of_the_codec_is_shown() {
     let path = chunk(&scratch, "version.b2chunk", |chunk| chunk[1] = 2);
     assert_eq!(info_json(&path)["codec_version"], 2);
     assert!(info_text(&path).contains(", version 2"), "{}", info_text(&path));
+}
+
+#[test]
+fn a_chunk_that_is_stored_as_it_is_is_counted() {
+    let scratch = Scratch::new();
+    let stored = blosc_oxide::compress(&noise(4000), &blosc_oxide::Options::new(4)).unwrap();
+    assert!(Header::parse(&stored).unwrap().is_memcpyed());
+    let path = scratch.write("stored.b2chunk", &stored).display().to_string();
+    assert_eq!(info_json(&path)["stored_chunks"], 1);
+    assert!(info_text(&path).contains("1 stored"), "{}", info_text(&path));
+}
+
+#[test]
+fn a_chunk_of_one_value_has_no_codec_and_no_split() {
+    let scratch = Scratch::new();
+    let zeros = blosc_oxide::compress(&[0; 4000], &blosc_oxide::Options::new(4)).unwrap();
+    let path = scratch.write("zeros.b2chunk", &zeros).display().to_string();
+    let info: Value = serde_json::from_slice(&good(["info", "--json", "--chunks", &path])).unwrap();
+    assert_eq!(info["special_chunks"]["zeros"], 1);
+    let of_chunk = &info["chunk_list"][0];
+    assert_eq!((&info["codec"], &info["split"], &of_chunk["codec"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert!(!info_text(&path).contains("codec"), "{}", info_text(&path));
+}
+
+#[test]
+fn the_filters_of_a_packed_super_chunk_are_shown() {
+    let scratch = Scratch::new();
+    let data = scratch.write("data", &ramp(4000)).display().to_string();
+    let path = scratch.join("data.b2packed").display().to_string();
+    good(["compress", "--typesize", "4", "--filter", "delta", "--filter", "bitshuffle", &data, &path]);
+    assert_eq!(info_json(&path)["filters"], json!(["delta", "bitshuffle"]));
+    assert!(info_text(&path).contains("delta, bitshuffle"), "{}", info_text(&path));
 }
 
 /// A packed super-chunk with a filters chunk and a codec chunk: each is named with its place and

@@ -5,9 +5,9 @@
 use crate::common::interruption::{interrupt, signal, started, started_by};
 #[cfg(unix)]
 use crate::common::mode;
-use crate::common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, ramp, run};
+use crate::common::{BLOSC, Scratch, assert_fails, blosc, blosc_with_input, good, noise, ramp, run};
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Output};
 
 #[test]
 fn nothing_is_overwritten_without_force() {
@@ -408,4 +408,40 @@ fn what_cannot_be_printed_is_no_success() {
         let line = assert_fails(&output, 2, &format!("{arguments:?}"));
         assert!(line.contains("No space left on device"), "{line}");
     }
+}
+
+/// A run whose output nobody reads.
+fn run_unread(scratch: &Scratch, arguments: &[&str]) -> Output {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    Command::new(BLOSC).args(arguments).current_dir(&scratch.0).stdout(writer).output().unwrap()
+}
+
+#[test]
+fn that_nobody_reads_what_is_told_makes_nothing_good() {
+    let scratch = Scratch::new();
+    scratch.write("data", &noise(100_000));
+    assert!(run(&scratch, &["c", "data", "good.b2frame", "--chunk-size", "10K"]).status.success());
+    let mut bytes = fs::read(scratch.join("good.b2frame")).unwrap();
+    bytes[55_000] ^= 1;
+    scratch.write("bad.b2frame", &bytes);
+    for arguments in [
+        &["verify", "bad.b2frame"][..],
+        &["verify", "bad.b2frame", "good.b2frame"],
+        &["verify", "good.b2frame", "bad.b2frame"],
+        &["repair", "bad.b2frame", "mended.b2frame"],
+    ] {
+        let output = run_unread(&scratch, arguments);
+        assert_fails(&output, 1, &format!("{arguments:?}"));
+    }
+    assert!(scratch.join("mended.b2frame").is_file());
+    let at = bytes.windows(4).position(|header| header == [5, 1, 0x87, 1]).expect("a stored chunk");
+    bytes[at..at + 16].fill(0xff);
+    scratch.write("bad.b2frame", &bytes);
+    for arguments in [&["info", "bad.b2frame"][..], &["info", "--chunks", "bad.b2frame", "good.b2frame"]] {
+        assert_fails(&run_unread(&scratch, arguments), 1, &format!("{arguments:?}"));
+    }
+    // What is to be written is written.
+    let tuned = run_unread(&scratch, &["tune", "--sample", "1K", "--html", "page.html", "data"]);
+    assert!(tuned.status.success() && scratch.join("page.html").is_file(), "{tuned:?}");
 }

@@ -1,7 +1,7 @@
 //! Small files that claim to be large: no command takes more memory or time than they are worth.
 #![cfg(target_os = "linux")]
 
-use crate::common::{BLOSC, Scratch};
+use crate::common::{BLOSC, Scratch, run};
 use blosc_oxide::{
     ArrayOptions, Chunk, Fill, Frame, FrameLayout, FrameOptions, Limits, NdArray, Options, Special, fill_chunk,
     special_chunk, storage::Durability,
@@ -316,6 +316,8 @@ fn metalayers_that_have_to_be_decoded_are_held_to_the_memory_together() {
         assert!(refused.contains(why) && refused.contains("--max-memory raises the limit"), "{refused}");
         assert!(!refused.contains("damaged"), "{refused}");
     }
+    let refused = within_limits(&scratch, &["convert", name, "converted.b2frame"], 1);
+    assert!(refused.contains("the variable-length metalayers") && refused.contains("--max-memory"), "{refused}");
 }
 
 /// A chunk whose data is a pickle: `start`, then `each` many times, and the end.
@@ -382,4 +384,27 @@ fn msgpack_that_becomes_large_in_memory_is_refused() {
             assert!(peak < CEILING && time < PATIENCE, "{arguments:?} took {peak} KiB and {time:?}");
         }
     }
+}
+
+/// What a user gives is held to the memory as well: it is all there at once.
+#[test]
+fn what_is_put_into_memory_as_a_whole_is_held_to_it() {
+    let scratch = Scratch::new();
+    fs::File::create(scratch.join("large")).unwrap().set_len(400 << 20).unwrap();
+    scratch.write("small", b"data");
+    assert!(run(&scratch, &["c", "small", "out.b2frame"]).status.success());
+    let before = fs::read(scratch.join("out.b2frame")).unwrap();
+    for command in [
+        &["meta", "set", "out.b2frame", "name", "@large"][..],
+        &["meta", "set", "--fixed", "out.b2frame", "name", "@large"],
+        &["c", "--vlmeta", "name=large", "small", "new.b2frame"],
+        &["c", "--meta", "name=large", "small", "new.b2nd"],
+        &["c", "large", "large.b2chunk"],
+        &["c", "large", "large.blosc1"],
+    ] {
+        let refused = within_limits(&scratch, command, 1);
+        assert!(refused.contains("--max-memory raises the limit"), "{command:?}: {refused}");
+    }
+    assert!(fs::read(scratch.join("out.b2frame")).unwrap() == before);
+    assert_eq!(scratch.names(), ["large", "out.b2frame", "small"]);
 }

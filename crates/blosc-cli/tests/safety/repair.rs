@@ -1,6 +1,6 @@
 //! `blosc repair`: what is whole stays what it is, and what is lost is named.
 
-use crate::common::{Scratch, blosc, npy, ramp, run};
+use crate::common::{Scratch, assert_fails, blosc, noise, npy, ramp, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -167,4 +167,23 @@ fn no_damaged_array_of_others_is_repaired_to_one_that_cannot_be_opened_without_s
         }
     }
     assert!(places.iter().sum::<usize>() > 10, "{places:?}");
+}
+
+/// Of a chunk that holds zeros afterwards nothing could be got back.
+#[test]
+fn a_damaged_file_is_not_replaced_by_what_could_be_saved_of_it() {
+    let scratch = Scratch::new();
+    scratch.write("data", &noise(100_000));
+    for (name, format) in [("bad.b2frame", "b2frame"), ("bad", "sframe"), ("bad.blp", "blp")] {
+        let arguments = ["c", "data", name, "--format", format, "--chunk-size", "10K"];
+        assert!(run(&scratch, &arguments).status.success());
+        let file = if format == "sframe" { "bad/00000003.chunk" } else { name };
+        let mut bytes = fs::read(scratch.join(file)).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        scratch.write(file, &bytes);
+        let line = assert_fails(&run(&scratch, &["repair", "--force", name, &format!("./{name}")]), 2, name);
+        assert!(line.contains("OUTPUT is the damaged file itself"), "{line}");
+        assert_eq!(fs::read(scratch.join(file)).unwrap(), bytes, "{name}");
+    }
 }

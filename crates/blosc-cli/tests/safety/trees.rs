@@ -147,16 +147,24 @@ fn nothing_done_is_no_success() {
 }
 
 #[test]
-fn what_is_in_the_way_of_another_is_told() {
+fn what_is_in_the_way_of_another_is_an_error() {
     let scratch = Scratch::new();
     make(&scratch, &[("tree/a", &ramp(10))]);
     assert!(run(&scratch, &["c", "tree"]).status.success());
-    for (command, target) in [("c", "out/a.b2frame"), ("d", "back/a")] {
-        let directory = target.split('/').next().unwrap();
+    for (command, directory) in [("c", "out"), ("d", "back")] {
+        // Nothing is lost if one is what the other becomes.
         let output = run(&scratch, &[command, "tree", directory]);
         assert!(output.status.success(), "{output:?}");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(told.contains(&format!("left alone: another file becomes {target}")), "{told}");
+        fs::remove_dir_all(scratch.join(directory)).unwrap();
+    }
+    make(&scratch, &[("tree/a", &ramp(11))]);
+    for (command, target) in [("c", "out/a.b2frame"), ("d", "back/a")] {
+        let directory = target.split('/').next().unwrap();
+        // Who goes on with the copy would miss it.
+        let output = run(&scratch, &[command, "tree", directory, "--quiet"]);
+        let line = assert_fails(&output, 1, command);
+        assert!(line.contains(&format!("not copied, another file becomes {target}")), "{line}");
+        assert!(scratch.join(target).is_file());
     }
     // Two that would become one are refused before anything is made.
     make(&scratch, &[("two/a.blp/x.b2frame", b"x")]);
