@@ -3,6 +3,7 @@
 #include <blosc2.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -280,6 +281,40 @@ static void with_locks(bool contiguous) {
   EQUAL(blosc2_remove_urlpath("a.b2frame.b2lock"), 0);
 }
 
+/* What one process does between locking and unlocking, another one sees all of, or nothing. */
+static void brackets(bool contiguous) {
+  blosc2_stdio_params params = {.locking = true};
+  blosc2_io io = {.id = BLOSC2_IO_FILESYSTEM, .name = "filesystem", .params = &params};
+  blosc2_schunk *schunk = made_with(path, contiguous, &io);
+  CHECK(schunk != NULL);
+  for (int i = 0; i < 2; i++) {
+    EQUAL(blosc2_schunk_append_buffer(schunk, data, NBYTES), i + 1);
+  }
+  int ready[2];
+  CHECK(pipe(ready) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    blosc2_schunk *own = blosc2_schunk_open_udio(path, &io);
+    CHECK(own != NULL && blosc2_schunk_lock(own) == 0);
+    EQUAL(blosc2_schunk_set_slice_buffer(own, 0, ITEMS, data + ITEMS), 0);
+    CHECK(write(ready[1], "r", 1) == 1);
+    usleep(100 * 1000);
+    EQUAL(blosc2_schunk_set_slice_buffer(own, ITEMS, 2 * ITEMS, data + 2 * ITEMS), 0);
+    EQUAL(blosc2_schunk_unlock(own), 0);
+    _exit(0);
+  }
+  char byte;
+  CHECK(read(ready[0], &byte, 1) == 1);
+  has(schunk, data + ITEMS, 2 * ITEMS);
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  close(ready[0]);
+  close(ready[1]);
+  blosc2_schunk_free(schunk);
+  EQUAL(blosc2_remove_urlpath(path), 0);
+  EQUAL(blosc2_remove_urlpath("a.b2frame.b2lock"), 0);
+}
+
 /* Input and output of the program: stdio, and how often each function is called. */
 static int calls[7];
 enum { OPEN, CLOSE, SIZE, WRITE, READ, TRUNCATE, DESTROY };
@@ -486,6 +521,7 @@ int main(void) {
     layers(contiguous);
     specials(contiguous);
     with_locks(contiguous);
+    brackets(contiguous);
     arrays(contiguous);
   }
   copies();
