@@ -3,15 +3,18 @@
 
     python/bench/compare.py [--rounds N] [--short] [--all]
 
-Encoding and decoding chunks of 1 MiB in a pool of two threads, each call on one thread, and calls on 4 KiB from one thread.
-All take turns, round by round; a figure is the median of the ratios of the rounds, theirs to ours: above 1, ours is faster.
+Encoding and decoding chunks of 1 MiB in a pool of two threads, each call on one thread; calls on 4 KiB from one thread; and
+slices of arrays in files. All take turns, round by round; a figure is the median of the ratios of the rounds, theirs to ours:
+above 1, ours is faster.
 """
 
 import argparse
 import itertools
 import math
+import os
 import statistics
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -27,6 +30,9 @@ SMALL = 4096
 SMALL_CALLS = 400
 SETTINGS = [("blosclz", 5), ("lz4", 5), ("lz4hc", 5), ("zlib", 5), ("zstd", 1), ("zstd", 5)]
 FILTERS = [("shuffle", 1), ("bitshuffle", 2)]
+# Arrays whose slices are read: shape, chunks and blocks.
+GRIDS = [((2000, 3000), (500, 600), (50, 100)), ((200, 150, 180), (50, 50, 60), (10, 25, 30))]
+SLICES = 40
 
 
 def numbers():
@@ -109,6 +115,34 @@ def rows(rounds, pool, is_short):
                 yield peer, name, f"{codec} {level}", filter_name, job, *ratios(pair, rounds)
 
 
+def keys_of(shape, random):
+    """Indices of each kind, at places of their own."""
+    places = [tuple(int(random.integers(0, length - 40)) for length in shape) for _ in range(SLICES)]
+    yield "items", places
+    yield "rows", [place[:-1] for place in places]
+    yield "columns", [(slice(None), *place[1:]) for place in places]
+    yield "boxes", [tuple(slice(start, start + 40) for start in place) for place in places]
+    yield "halves", [tuple(slice(0, length // 2) for length in shape)]
+
+
+def slices(rounds, is_short):
+    """Slices of arrays in files that python-blosc2 has written, one thread each."""
+    random = np.random.default_rng(5)
+    settings = list(itertools.product(GRIDS, [("lz4", 5), ("zstd", 1), ("zstd", 5)], FILTERS))
+    with tempfile.TemporaryDirectory() as directory:
+        for number, setting in enumerate(settings[: 2 if is_short else None]):
+            (shape, chunks, blocks), (codec, level), (filter_name, filter_number) = setting
+            path = os.path.join(directory, f"{number}.b2nd")
+            items = np.round(random.normal(size=shape).cumsum(axis=0), 2)
+            options = {"codec": blosc2.Codec[codec.upper()], "clevel": level, "filters": [blosc2.Filter(filter_number)]}
+            blosc2.asarray(items, chunks=chunks, blocks=blocks, urlpath=path, cparams={**options, "filters_meta": [0]})
+            both = [blosc_oxide.open(path, nthreads=1), blosc2.open(path, dparams={"nthreads": 1})]
+            for kind, keys in keys_of(shape, random):
+                assert all(np.array_equal(both[0][key], both[1][key]) for key in keys)
+                pair = [lambda array=array: [array[key] for key in keys] for array in both]
+                yield "python-blosc2", f"{len(shape)} axes", f"{codec} {level}", filter_name, f"slices: {kind}", *ratios(pair, rounds)
+
+
 def geometric_mean(values):
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
@@ -136,7 +170,8 @@ def main():
     blosc2.set_nthreads(1)
     with ThreadPoolExecutor(2) as pool:
         found = []
-        for row in rows(arguments.rounds, pool, arguments.short):
+        of_chunks = rows(arguments.rounds, pool, arguments.short)
+        for row in itertools.chain(of_chunks, slices(arguments.rounds, arguments.short)):
             found.append(row)
             if arguments.all:
                 print(*row[:5], *(f"{value:.2f}" for value in row[5:]), sep="\t", file=sys.stderr, flush=True)

@@ -2,7 +2,7 @@
 
 use crate::buffer::{Source, Target, new_bytes};
 use crate::errors::exception;
-use crate::options::{self, CodecArgument, Filters, FormatArgument, SplitArgument, size, threads};
+use crate::options::{CodecArgument, Filters, FormatArgument, SplitArgument, chunk_options, threads};
 use crate::scratch::{Scratch, room};
 use blosc_oxide::{Chunk, Error, Format, Header, Options};
 use pyo3::exceptions::PyValueError;
@@ -11,18 +11,30 @@ use pyo3::types::{PyBytes, PyDict};
 
 /// Compress a buffer into a chunk.
 ///
-/// Parameters ---------- buffer : bytes-like The data: any object with the buffer protocol whose
-/// memory is contiguous in C order. typesize : int, optional The size of an item in bytes; that of
-/// the items of `buffer` if not given. codec : str or int "blosclz", "lz4", "lz4hc", "zlib",
-/// "zstd", or "snappy" in Blosc1 chunks. level : int 0 (store) to 9 (smallest). filters : str,
-/// sequence or None Up to six, in their order: "shuffle", "bitshuffle", "delta", "bytedelta", or
-/// pairs of a name and a parameter such as ("trunc_prec", 10) and ("int_trunc", 8). None for no
-/// filter. blocksize : int, optional The size of blocks in bytes; chosen by codec, level and
-/// typesize if not given. splitmode : str "always", "never", "auto" or "forward_compat". use_dict :
-/// bool Whether the chunk gets a dictionary made from its own data (lz4, lz4hc and zstd). nthreads
-/// : int, optional How many threads may work; if not given, as many as there are in a call from the
-/// main thread, and one in others. format : str "blosc2", or "blosc1" for what every reader since
-/// C-Blosc 1.0 understands.
+/// Parameters
+/// ----------
+/// buffer : bytes-like
+///     The data: any object with the buffer protocol whose memory is contiguous in C order.
+/// typesize : int, optional
+///     The size of an item in bytes; that of the items of `buffer` if not given.
+/// codec : str or int
+///     "blosclz", "lz4", "lz4hc", "zlib", "zstd", or "snappy" in Blosc1 chunks.
+/// level : int
+///     0 (store) to 9 (smallest).
+/// filters : str, sequence or None
+///     Up to six, in their order: "shuffle", "bitshuffle", "delta", "bytedelta", or pairs of a
+///     name and a parameter such as ("trunc_prec", 10) and ("int_trunc", 8). None for no filter.
+/// blocksize : int, optional
+///     The size of blocks in bytes; chosen by codec, level and typesize if not given.
+/// splitmode : str
+///     "always", "never", "auto" or "forward_compat".
+/// use_dict : bool
+///     Whether the chunk gets a dictionary made from its own data (lz4, lz4hc and zstd).
+/// nthreads : int, optional
+///     How many threads may work; if not given, as many as there are in a call from the main
+///     thread, and one in others.
+/// format : str
+///     "blosc2", or "blosc1" for what every reader since C-Blosc 1.0 understands.
 ///
 /// Returns
 /// -------
@@ -59,15 +71,8 @@ pub(crate) fn compress<'py>(
     format: FormatArgument,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let source = Source::of(buffer)?;
-    let typesize = typesize.map_or(Ok(source.itemsize()), |typesize| size("typesize", typesize))?;
-    let blocksize = blocksize.filter(|&blocksize| blocksize != 0);
-    let options = Options::new(typesize)
-        .with_codec(codec.0)
-        .with_level(options::level(level)?)
-        .with_filters(filters.0.iter().copied())
-        .with_blocksize(blocksize.map(|blocksize| size("blocksize", blocksize)).transpose()?)
-        .with_split(splitmode.0)
-        .with_dict(use_dict)
+    let typesize = typesize.unwrap_or_else(|| i64::try_from(source.itemsize()).unwrap_or(i64::MAX));
+    let options = chunk_options((typesize, (codec, level, filters, splitmode), blocksize, use_dict))?
         .with_format(format.0)
         .with_threads(threads(py, nthreads, source.len())?);
     compressed(py, &source, options)

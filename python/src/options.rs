@@ -18,20 +18,33 @@ pub(crate) type Dtype = (String, usize);
 /// The shapes of chunks and blocks.
 pub(crate) type Shapes = (Option<Vec<u64>>, Option<Vec<u64>>);
 
+/// How the chunks of a new super-chunk are compressed: the size of an item, how, the size of
+/// blocks, and whether there are dictionaries.
+pub(crate) type ChunkArguments = (i64, Compression, Option<i64>, bool);
+
+/// Options for new chunks.
+pub(crate) fn chunk_options((typesize, compression, blocksize, use_dict): ChunkArguments) -> PyResult<Options> {
+    let (codec, clevel, filters, splitmode) = compression;
+    let blocksize = blocksize.filter(|&blocksize| blocksize != 0);
+    Ok(Options::new(size("typesize", typesize)?)
+        .with_codec(codec.0)
+        .with_level(level(clevel)?)
+        .with_filters(filters.0)
+        .with_blocksize(blocksize.map(|blocksize| size("blocksize", blocksize)).transpose()?)
+        .with_split(splitmode.0)
+        .with_dict(use_dict))
+}
+
 /// Options for a new array.
 pub(crate) fn array_options(
     (dtype, itemsize): Dtype,
     shape: &[u64],
     shapes: &Shapes,
-    (codec, clevel, filters, splitmode): Compression,
+    compression: Compression,
     threads: Threads,
 ) -> PyResult<ArrayOptions> {
-    let compression = Options::new(itemsize)
-        .with_codec(codec.0)
-        .with_level(level(clevel)?)
-        .with_filters(filters.0)
-        .with_split(splitmode.0)
-        .with_threads(threads);
+    let itemsize = i64::try_from(itemsize).unwrap_or(i64::MAX);
+    let compression = chunk_options((itemsize, compression, None, false))?.with_threads(threads);
     let mut options = ArrayOptions::new(shape, compression).with_dtype(dtype);
     if let Some(chunks) = &shapes.0 {
         options = options.with_chunks(chunks);

@@ -4,7 +4,6 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 
 import blosc_oxide
 import numpy as np
@@ -317,40 +316,3 @@ def test_exceptions_are_those_that_python_programs_expect(tmp_path):
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError):
         blosc_oxide.open(path)
-
-
-def test_many_threads_read_while_one_writes(tmp_path):
-    """Each read is of one state: all items of it are the same."""
-    path = tmp_path / "array.b2nd"
-    array = blosc_oxide.zeros(20_000, "i4", urlpath=path, chunks=(1000,), blocks=(100,))
-    stop, wrong = threading.Event(), []
-
-    def read():
-        while not stop.is_set():
-            found = np.unique(array[:])
-            if len(found) != 1:
-                wrong.append(found)
-
-    readers = [threading.Thread(target=read) for _ in range(63)]
-    for reader in readers:
-        reader.start()
-    for number in range(1, 20):
-        array[:] = number
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert not wrong and (array[:] == 19).all()
-
-
-def read_in_a_child(path):
-    return int(blosc_oxide.open(path)[:].sum())
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_processes_read_what_was_written_before(tmp_path, method):
-    multiprocessing = pytest.importorskip("multiprocessing")
-    path = str(tmp_path / "array.b2nd")
-    array = blosc_oxide.asarray(np.arange(300_000), urlpath=path)
-    assert array[:].sum() == sum(range(300_000))
-    with multiprocessing.get_context(method).Pool(2) as pool:
-        assert pool.map(read_in_a_child, [path] * 4) == [sum(range(300_000))] * 4

@@ -13,15 +13,19 @@ import pytest
 
 MODULES = {
     "blosc_oxide": None,
+    "blosc_oxide.bloscpack": None,
     "blosc_oxide.dtypes": None,
     "blosc_oxide.errors": None,
-    "blosc_oxide.indexing": None,
-    "blosc_oxide.ndarray": None,
+    "blosc_oxide.handles": None,
+    "blosc_oxide.handles.indexing": None,
+    "blosc_oxide.handles.placing": None,
     "blosc_oxide.packed": None,
+    "blosc_oxide.dask": "dask",
     "blosc_oxide.numcodecs": "numcodecs",
     "blosc_oxide.zarr": "zarr",
 }
 README = pathlib.Path(__file__).parent.parent / "README.md"
+TOUR = README.with_name("TOUR.md")
 
 
 def members(module):
@@ -72,6 +76,20 @@ def test_the_examples_of_the_readme_run(tmp_path, monkeypatch):
     for block in blocks:
         exec(compile(block, str(README), "exec"), names)
     shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def test_the_tour_runs_and_shows_what_comes(tmp_path, monkeypatch):
+    for package in ("dask", "zarr"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```pycon\n(.*?)^```", TOUR.read_text(), re.S | re.M)
+    assert len(blocks) == TOUR.read_text().count("\n```\n") > 5
+    runner, names = doctest.DocTestRunner(), {}
+    for number, block in enumerate(blocks):
+        test = doctest.DocTestParser().get_doctest(block, names, f"block {number}", str(TOUR), 0)
+        runner.run(test, clear_globs=False)
+        names = test.globs
+    assert runner.summarize(verbose=False).failed == 0
 
 
 def test_stubs_and_marker_are_installed():

@@ -10,7 +10,6 @@ import pytest
 
 zarr = pytest.importorskip("zarr")
 
-from blosc_oxide.numcodecs import Blosc  # noqa: E402
 from blosc_oxide.zarr import BloscCodec  # noqa: E402
 
 LAYOUTS = {
@@ -76,21 +75,46 @@ def test_the_metadata_are_those_of_zarr(tmp_path):
     assert ours == theirs
 
 
-@pytest.mark.parametrize("layout", ["v2", "v3"])
-def test_arrays_written_through_xarray_are_equal(tmp_path, layout):
-    xarray = pytest.importorskip("xarray")
-    dataset = xarray.Dataset({"t": (("x", "y"), DATA)}, {"x": np.arange(100), "y": np.arange(60)})
-    version = LAYOUTS[layout]["zarr_format"]
-    encoding = {"t": {"compressors": [BloscCodec(cname="zstd")] if version == 3 else [Blosc(cname="zstd")]}}
-    dataset.to_zarr(tmp_path / "ours", zarr_format=version, encoding=encoding, consolidated=False)
-    program = """
-import sys, xarray, zarr, numpy as np
-dataset = xarray.open_zarr(sys.argv[1], consolidated=False).load()
-assert type(zarr.open_array(sys.argv[1] + "/t").compressors[0]).__module__ in ("numcodecs.blosc", "zarr.codecs.blosc")
-np.save(sys.argv[2], dataset["t"].values)
+WRITE_DATASET = """
+import sys, zarr, xarray, numcodecs, numpy as np
+from zarr.codecs import BloscCodec
+side, target, layout = sys.argv[1:]
+if side == "ours":
+    import blosc_oxide.zarr
+    blosc_oxide.zarr.use_in_zarr()
+    BloscCodec = blosc_oxide.zarr.BloscCodec
+data = np.load(target + ".npy")
+dataset = xarray.Dataset({"t": (("x", "y"), data)}, {"x": np.arange(100), "y": np.arange(60)})
+codec = numcodecs.get_codec({"id": "blosc", "cname": "zstd"}) if layout == "v2" else BloscCodec(cname="zstd")
+encoding = {"compressors": [codec], "chunks": (25, 30)}
+if layout == "sharded":
+    encoding["shards"] = (50, 60)
+dataset.to_zarr(target, zarr_format=2 if layout == "v2" else 3, encoding={"t": encoding}, consolidated=False)
 """
-    run(program, str(tmp_path / "ours"), str(tmp_path / "read.npy"))
-    np.testing.assert_array_equal(np.load(tmp_path / "read.npy"), DATA)
+READ_DATASET = """
+import sys, xarray, zarr, numpy as np
+side, target, layout = sys.argv[1:]
+if side == "ours":
+    import blosc_oxide.zarr
+    blosc_oxide.zarr.use_in_zarr()
+array = zarr.open_array(target + "/t", mode="r")
+codec = array.metadata.codecs[0].codecs[1] if layout == "sharded" else array.compressors[0]
+assert type(codec).__module__.startswith("blosc_oxide") == (side == "ours"), codec
+assert layout != "sharded" or array.shards == (50, 60)
+dataset = xarray.open_zarr(target, consolidated=False).load()
+np.testing.assert_array_equal(dataset["t"].values, np.load(target + ".npy"))
+np.testing.assert_array_equal(dataset["x"].values, np.arange(100))
+"""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("writer, reader", [("ours", "theirs"), ("theirs", "ours")])
+def test_each_reads_what_the_other_writes_through_xarray(tmp_path, writer, reader, layout):
+    pytest.importorskip("xarray")
+    target = str(tmp_path / "dataset.zarr")
+    np.save(target + ".npy", DATA)
+    run(WRITE_DATASET, writer, target, layout)
+    run(READ_DATASET, reader, target, layout)
 
 
 def test_the_choice_can_come_from_the_environment(tmp_path):

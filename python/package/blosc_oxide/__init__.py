@@ -1,5 +1,8 @@
 """The Blosc family of compressed containers: chunks, arrays on disk, codecs for numcodecs and Zarr.
 
+The modules `bloscpack`, `numcodecs`, `zarr` and `dask` are imported by themselves; the last three need the packages that they
+are for.
+
 >>> import numpy as np
 >>> import blosc_oxide
 >>> packed = blosc_oxide.compress_array(np.arange(1_000_000))
@@ -13,12 +16,13 @@ from importlib.metadata import version as _version
 
 from ._native import chunk_info, compress, decompress
 from .errors import DataError
-from .ndarray import NDArray, asarray, full, load, open, save, zeros
+from .handles import NDArray, SChunk, asarray, full, load, open, repair, save, zeros
 from .packed import compress_array, decompress_array
 
 __all__ = [
     "DataError",
     "NDArray",
+    "SChunk",
     "asarray",
     "chunk_info",
     "compress",
@@ -28,6 +32,7 @@ __all__ = [
     "full",
     "load",
     "open",
+    "repair",
     "save",
     "zeros",
 ]
