@@ -151,6 +151,27 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert int(done.stdout) < 32 << 10
 
 
+def dirty(nbytes):
+    """Leaves memory behind that is not zero, for the next object of this size."""
+    return sum(len(b"\xa5" * nbytes) for _ in range(3))
+
+
+@pytest.mark.parametrize("nbytes", [100, 5000, 100_000, 3_000_000])
+def test_results_hold_nothing_of_the_memory_that_they_are_in(nbytes):
+    """Zeros, and what a chunk leaves open, are zeros: results are not set before they are decoded."""
+    zeros = blosc_oxide.compress(bytes(nbytes))
+    array = blosc_oxide.zeros(nbytes, "u1", chunks=(max(nbytes // 3, 1),))
+    chunks = blosc_oxide.SChunk(chunksize=nbytes)
+    chunks.fill_special(nbytes, "uninit")
+    for read in (lambda: blosc_oxide.decompress(zeros), lambda: array[:].tobytes(), lambda: chunks[:]):
+        dirty(nbytes)
+        assert read() == bytes(nbytes)
+    stored = bytearray(blosc_oxide.compress(np.random.default_rng(1).bytes(nbytes), level=0))
+    del stored[-nbytes // 2 :]
+    with pytest.raises(blosc_oxide.DataError):
+        blosc_oxide.decompress(stored)
+
+
 class Anything:
     pass
 
