@@ -90,13 +90,16 @@ impl Failure {
         }
     }
 
-    /// The same failure with the place where it happened in front.
+    /// The same failure with the place where it happened in front, unless that is there already:
+    /// the library names files that it has opened by a path.
     fn within(self, place: &dyn Display) -> Self {
+        let place = format!("{place}: ");
+        let within = |message: String| if message.starts_with(&place) { message } else { place.clone() + &message };
         match self {
-            Self::Data(message) => Self::Data(format!("{place}: {message}")),
-            Self::TooLarge(message) => Self::TooLarge(format!("{place}: {message}")),
-            Self::Damaged(message) => Self::Damaged(format!("{place}: {message}")),
-            Self::Usage(message) => Self::Usage(format!("{place}: {message}")),
+            Self::Data(message) => Self::Data(within(message)),
+            Self::TooLarge(message) => Self::TooLarge(within(message)),
+            Self::Damaged(message) => Self::Damaged(within(message)),
+            Self::Usage(message) => Self::Usage(within(message)),
             other => other,
         }
     }

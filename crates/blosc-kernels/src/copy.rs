@@ -14,10 +14,10 @@ use crate::isa::Isa;
 use crate::simd::dispatch;
 use crate::simd::{Kernel, Simd};
 
-/// The length that the cliff was seen from, with room to spare.
+/// The length that the cliff was seen from, with space to spare.
 const CLIFF_LENGTH: usize = 2048;
 
-/// Distances the cliff was seen at, with room to spare.
+/// Distances the cliff was seen at, with space to spare.
 const CLIFF_DISTANCES: core::ops::Range<usize> = 1..64;
 
 /// How much is copied at a time.

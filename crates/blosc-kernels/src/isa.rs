@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 /// An instruction set that kernels are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Isa {
     /// Portable Rust, no intrinsics. Works everywhere.
     Scalar,
@@ -89,9 +90,9 @@ impl Isa {
     }
 }
 
-/// Whether this processor fetches by itself what is about to be written, and has room for more than
-/// eight lines in a set of its first cache: those that have AVX-512 do, whichever instruction set
-/// is asked for.
+/// Whether this processor fetches by itself what is about to be written, and has space for more
+/// than eight lines in a set of its first cache: those that have AVX-512 do, whichever instruction
+/// set is asked for.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn foresees_stores() -> bool {

@@ -1,8 +1,8 @@
 //! The kernels of blosc-oxide: byte and bit transposes, the LZ block codecs, Lizard, Zstandard, and
 //! deflate.
 //!
-//! A leaf crate without dependencies and without `std`. All unsafe code of the project lives here;
-//! every public function is safe and relies only on what it checks itself.
+//! A leaf crate without dependencies and without `std`. It has unsafe code for speed; every public
+//! function is safe and relies only on what it checks itself.
 #![no_std]
 
 extern crate alloc;

@@ -275,7 +275,7 @@ fn compressible(len: usize) -> Vec<u8> {
 
 type Decode<'a> = &'a dyn Fn(&[u8], &mut [u8]) -> Result<usize, LzError>;
 
-/// Decodes into exactly the room that is needed, and into too little.
+/// Decodes into exactly the space that is needed, and into too little.
 fn assert_decodes(
     what: &str,
     stream: &[u8],

@@ -1,9 +1,9 @@
-//! Which container bytes are, by what they start with.
+//! Recognises containers by their first bytes.
 
 #[cfg(feature = "bloscpack")]
 use crate::bloscpack;
 use crate::chunk::Header;
-use crate::error::Result;
+use crate::error::{AtPath, Result};
 #[cfg(feature = "frame")]
 use crate::frame;
 #[cfg(feature = "legacy")]
@@ -11,8 +11,15 @@ use crate::legacy;
 use crate::storage::{FileStorage, ReadAt};
 use std::path::Path;
 
-/// A container, as it is recognised by its content. Formats whose feature is off are not
+/// A container format, recognised by content. Formats whose feature is off are not
 /// recognised.
+///
+/// ```
+/// use blosc_oxide::{Container, Options, compress};
+/// let chunk = compress(b"some data", &Options::new(1))?;
+/// assert_eq!(Container::detect_bytes(&chunk, chunk.len() as u64), Some(Container::Chunk));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Container {
@@ -28,7 +35,7 @@ pub enum Container {
     Bloscpack,
 }
 
-/// What is looked at.
+/// How many bytes are looked at.
 const HEAD_LEN: u64 = 128;
 
 impl Container {
@@ -57,10 +64,10 @@ impl Container {
     /// `Io` if it cannot be read.
     pub fn detect_path(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let path = path.as_ref();
-        if std::fs::metadata(path)?.is_dir() {
-            return Self::detect_directory(path);
+        if std::fs::metadata(path).at_path(path)?.is_dir() {
+            return Self::detect_directory(path).at_path(path);
         }
-        Self::detect(&FileStorage::open(path)?, 0)
+        Self::detect(&FileStorage::open(path).at_path(path)?, 0).at_path(path)
     }
 
     #[cfg(feature = "frame")]
@@ -77,8 +84,8 @@ impl Container {
         Ok(None)
     }
 
-    /// Which container bytes are that start with `head` and are `len` in all. 128 bytes are enough;
-    /// with fewer, a stream that has just begun may not yet be recognised.
+    /// Which container starts with the bytes `head` and is `len` bytes long in all. 128 bytes are
+    /// enough; with fewer, a stream that has just begun may not yet be recognised.
     #[must_use]
     #[cfg_attr(not(feature = "legacy"), allow(unused_variables, reason = "only packed super-chunks need the length"))]
     pub fn detect_bytes(head: &[u8], len: u64) -> Option<Self> {

@@ -2,17 +2,27 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::Path;
 
-/// The result of anything here that can fail.
+/// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong, for code that decides by it.
+///
+/// ```
+/// use blosc_oxide::{ErrorKind, decompress};
+/// match decompress(b"nonsense") {
+///     Ok(data) => println!("{} bytes", data.len()),
+///     Err(error) if error.kind() == ErrorKind::Unsupported => println!("another build may read it: {error}"),
+///     Err(error) => println!("damaged: {error}"),
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An option, range or buffer given by the caller makes no sense.
+    /// An option, range or buffer given by the caller is not valid.
     InvalidArgument,
-    /// The bytes are not what their format allows.
+    /// The bytes are not valid in their format.
     Corrupt,
     /// The bytes end before what they announce.
     Truncated,
@@ -26,8 +36,7 @@ pub enum ErrorKind {
     OutputTooSmall,
     /// Another handle or process has the lock, or the right to write.
     Locked,
-    /// Another handle or process has committed something else since what is here was read or
-    /// changed.
+    /// Another handle or process has committed since this state was read or this edit began.
     Conflict,
     /// An earlier failed write has made this handle unusable.
     Poisoned,
@@ -82,10 +91,18 @@ impl Error {
         self
     }
 
+    /// The same error with the file that it is about before its message, unless that is there.
+    #[must_use]
+    #[cold]
+    fn in_file(self, path: &Path) -> Self {
+        let is_named = self.0.message.starts_with(&format!("{}: ", path.display()));
+        if is_named { self } else { self.within(path.display()) }
+    }
+
     /// The same error with the error that caused it.
     ///
     /// If the message ends with that of the cause, [`source`](std::error::Error::source) gives the
-    /// cause of the cause, so that whoever prints the whole chain says nothing twice.
+    /// cause of the cause, so that printing the whole chain repeats nothing.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let source = source.into();
@@ -150,6 +167,18 @@ impl From<Error> for std::io::Error {
         let source = error.0.source.as_deref().and_then(|source| source.downcast_ref::<Self>());
         let kind = source.map_or_else(|| error.kind().into(), Self::kind);
         Self::new(kind, error)
+    }
+}
+
+/// Results of what is done to a file.
+pub(crate) trait AtPath<T> {
+    /// The same, with an error that names the file.
+    fn at_path(self, path: &Path) -> Result<T>;
+}
+
+impl<T, E: Into<Error>> AtPath<T> for std::result::Result<T, E> {
+    fn at_path(self, path: &Path) -> Result<T> {
+        self.map_err(|error| error.into().in_file(path))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The instruction set that the kernels run on: told, and forced by name.
+//! The instruction set that the kernels run on: reported, and forced by name.
 
 use crate::error::{Result, error};
 use blosc_kernels::isa::Isa;
@@ -18,14 +18,14 @@ pub fn available() -> impl Iterator<Item = &'static str> {
 /// Makes the whole process use this instruction set, one of [`available`], for all that is done
 /// from now on.
 ///
-/// For whoever looks for a fault that one processor shows and another does not, and for benchmarks.
-/// Results are the same on every instruction set, and so this is the one setting that does not
-/// belong to a value. `scalar` is portable Rust. zstd, the checksums of Bloscpack and the encoder
-/// of zlib at levels 6 to 9 are other libraries, which are not told.
+/// This is for finding a fault that only some processors show, and for benchmarks. Results are the
+/// same on every instruction set, and so this is the only setting of the process. `scalar` is
+/// portable Rust. It has no effect on zstd, the checksums of Bloscpack and the encoder of zlib at
+/// levels 6 to 9, which are other libraries.
 ///
 /// # Errors
 /// `InvalidArgument` if there is no instruction set of this name, or the processor does not have
-/// it; nothing has changed then.
+/// it; nothing changes then.
 ///
 /// ```
 /// blosc_oxide::isa::force("scalar")?;

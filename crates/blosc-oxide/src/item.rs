@@ -1,9 +1,9 @@
-//! Numbers as the items of chunks and arrays: the types that Rust knows, and their bytes.
+//! Numbers as the items of chunks and arrays: the types of Rust, and their bytes.
 
 use crate::error::Result;
 use std::borrow::Cow;
 
-/// The types of items that Rust knows as well.
+/// The types of items that are types of Rust.
 ///
 /// ```
 /// use blosc_oxide::{Item, ItemType};
@@ -86,6 +86,16 @@ pub(crate) mod sealed {
 
 /// A Rust type that the items of a chunk or an array can have: `bool`, the integers of 8 to 64
 /// bits, `f32` and `f64`.
+///
+/// ```
+/// use blosc_oxide::{Item, Options, compress_items, decompress_items};
+/// fn round_trip<T: Item + PartialEq>(items: &[T]) -> blosc_oxide::Result<bool> {
+///     let chunk = compress_items(items, &Options::new(size_of::<T>()))?;
+///     Ok(decompress_items::<T>(&chunk)? == items)
+/// }
+/// assert!(round_trip(&[1.5_f32, 2.5])? && round_trip(&[true, false])?);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 pub trait Item: Copy + sealed::Bytes {
     /// The type by its name.
     const TYPE: ItemType;

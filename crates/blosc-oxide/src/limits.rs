@@ -15,7 +15,7 @@ pub const MAX_VLMETALAYERS: usize = 8192;
 /// The most dimensions an array can have.
 pub const MAX_DIMS: usize = 16;
 
-/// What decoding may use at the most, whatever the input declares.
+/// The most that decoding may use, whatever the input declares.
 ///
 /// ```
 /// use blosc_oxide::{Decompressor, ErrorKind, Limits};
@@ -27,7 +27,7 @@ pub const MAX_DIMS: usize = 16;
 ///
 /// Decoding a chunk takes memory for its data, for two blocks on each thread, and up to 1 MiB
 /// besides; a part of a chunk with the delta filter takes one block more. Opening a file takes
-/// memory for its header, index and trailer. Each allocation is held to the limit by itself.
+/// memory for its header, index and trailer. The limit is for each allocation by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     max_allocation: usize,
@@ -49,7 +49,7 @@ impl Limits {
     }
 
     /// Sets the most chunks that a frame, a packed super-chunk or a Bloscpack file may have. A
-    /// chunk of zeros takes no room in a frame, so that a small file can have millions.
+    /// chunk of zeros takes no space in a frame, so that a small file can have millions.
     #[must_use]
     pub const fn with_max_chunks(mut self, chunks: u64) -> Self {
         self.max_chunks = chunks;
@@ -79,19 +79,19 @@ impl Limits {
         Ok(())
     }
 
-    /// The same for one of several allocations that are there at the same time.
+    /// The limits for one of several allocations that exist at the same time.
     pub(crate) fn share(mut self, allocations: usize) -> Self {
         self.max_allocation = self.max_allocation.checked_div(allocations).unwrap_or(self.max_allocation);
         self
     }
 
-    /// The same where something else has taken `bytes` of it.
+    /// The limits after something else has taken `bytes`.
     pub(crate) fn besides(mut self, bytes: usize) -> Self {
         self.max_allocation = self.max_allocation.saturating_sub(bytes);
         self
     }
 
-    /// As much of `bytes` as one allocation may have.
+    /// `bytes`, or the most that one allocation may have.
     pub(crate) fn at_most(self, bytes: u64) -> u64 {
         bytes.min(self.max_allocation as u64)
     }

@@ -135,7 +135,7 @@ impl Request {
             SplitMode::Always => true,
             SplitMode::Never => false,
             SplitMode::Auto => matches!(self.codec, Codec::BloscLz | Codec::Snappy),
-            SplitMode::ForwardCompat => self.codec != Codec::Zstd,
+            _ => self.codec != Codec::Zstd,
         };
         is_wanted && self.typesize <= MAX_SPLITS && blocksize / self.typesize >= MIN_STREAM
     }

@@ -305,7 +305,7 @@ fn vlblocks(mut case: Case, is_variable: bool) {
 fn many(place: &Place) {
     let (name, count) = match place.layout {
         FrameLayout::Contiguous => ("many-100000", 100_000),
-        FrameLayout::Sparse => ("many-2000", 2000),
+        _ => ("many-2000", 2000),
     };
     let mut case = place.case(name, options(4).with_codec(Codec::Lz4));
     for number in 0..count {

@@ -169,10 +169,10 @@ impl FileFormat {
     pub(crate) fn of_frame(frame: &Frame) -> Self {
         match (frame.version(), frame.layout()) {
             (FrameVersion::Early(EarlyFrame::Beta1), _) => Self::FrameBeta1,
-            (FrameVersion::Early(EarlyFrame::Beta5), _) => Self::FrameBeta5,
+            (FrameVersion::Early(_), _) => Self::FrameBeta5,
             _ if is_array(frame) => Self::B2nd,
-            (FrameVersion::Current(_), FrameLayout::Sparse) => Self::Sframe,
-            (FrameVersion::Current(_), FrameLayout::Contiguous) => Self::B2frame,
+            (_, FrameLayout::Sparse) => Self::Sframe,
+            _ => Self::B2frame,
         }
     }
 }

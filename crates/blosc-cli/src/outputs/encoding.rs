@@ -106,7 +106,7 @@ pub(crate) fn split_name(mode: SplitMode) -> &'static str {
         SplitMode::Always => "always",
         SplitMode::Never => "never",
         SplitMode::Auto => "auto",
-        SplitMode::ForwardCompat => "forward",
+        _ => "forward",
     }
 }
 

@@ -33,7 +33,7 @@ impl Specials {
             Some(Special::NaN) => self.nan += chunks,
             Some(Special::Value) => self.value += chunks,
             Some(Special::Uninit) => self.uninit += chunks,
-            None => {}
+            _ => {}
         }
     }
 
@@ -215,8 +215,8 @@ impl Facts {
     fn of_frame(frame: &Frame) -> Result<Self> {
         let version = match frame.version() {
             FrameVersion::Early(EarlyFrame::Beta1) => 0,
-            FrameVersion::Early(EarlyFrame::Beta5) => 1,
             FrameVersion::Current(version) => version.into(),
+            _ => 1,
         };
         let mut facts = Self::new(FileFormat::of_frame(frame), version);
         facts.layout = Some(if frame.layout() == FrameLayout::Sparse { "sparse" } else { "contiguous" });
@@ -462,6 +462,7 @@ pub(crate) fn special_name(special: Special) -> &'static str {
         Special::NaN => "nan",
         Special::Value => "value",
         Special::Uninit => "uninit",
+        _ => "other",
     }
 }
 

@@ -175,7 +175,7 @@ fn one_damaged_header_is_named_and_all_else_is_read() {
         drop(frame);
         let (file, at) = match layout {
             FrameLayout::Contiguous => (name.to_owned(), position),
-            FrameLayout::Sparse => (format!("{name}/{position:08X}.chunk"), 0),
+            _ => (format!("{name}/{position:08X}.chunk"), 0),
         };
         let mut bytes = fs::read(scratch.join(&file)).unwrap();
         bytes[at..at + 16].fill(0xff);

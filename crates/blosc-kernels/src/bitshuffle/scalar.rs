@@ -2,7 +2,7 @@
 //!
 //! A tile of eight groups of eight elements gives eight bytes to each row, so that rows are read
 //! and written in whole words: the bits of each group are transposed by themselves, and then the
-//! bytes of all groups. Single bytes, each of another row, would fall into the same few places of
+//! bytes of all groups. Single bytes, each of another row, would fall into the same few sets of
 //! the cache.
 
 /// Groups of eight elements that are worked on at a time.

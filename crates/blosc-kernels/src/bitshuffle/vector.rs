@@ -6,7 +6,7 @@
 //! rows in between stay in a tile of a few groups.
 //!
 //! Rows of bits are far apart, and where the length of a block is a power of two they compete for
-//! the same few places of the cache. So some steps go through the tile together, and eight rows at
+//! the same few sets of the cache. So some steps go through the tile together, and eight rows at
 //! a time get or give several lines.
 
 use core::mem::MaybeUninit;
@@ -25,7 +25,7 @@ const MAX_STEPS: usize = 8;
 const SHORT_BLOCK: usize = 32 * 1024;
 /// Up to so many bytes of an element the tile takes half of that, and does not.
 const SMALL_WIDTH: usize = 4;
-/// Room for the rows of four steps of 16 bytes, or of more steps of fewer.
+/// Space for the rows of four steps of 16 bytes, or of more steps of fewer.
 const TILE_LEN: usize = 4 * 8 * CHUNK * LINE;
 
 /// Rows of groups that are in between bytes and bits. Aligned, so that no row of a whole line is in
@@ -187,12 +187,12 @@ fn column_groups(typesize: usize) -> impl Iterator<Item = (usize, usize)> {
 ///
 /// # Safety
 /// `from` must be the start of the chunk in `STEP` readable groups of `8 * typesize` bytes, and
-/// `to` a place of the tile with room for the rows of `8 * typesize` bytes, or of 128 if that is
+/// `to` a place of the tile with space for the rows of `8 * typesize` bytes, or of 128 if that is
 /// less.
 #[inline(always)]
 unsafe fn fill_from_groups<S: Simd, const STEP: usize>(simd: S, from: *const u8, typesize: usize, to: *mut u8) {
     if typesize == 1 {
-        // SAFETY: `STEP` groups of 8 bytes are readable; there is room for 8 rows of `STEP` bytes.
+        // SAFETY: `STEP` groups of 8 bytes are readable; there is space for 8 rows of `STEP` bytes.
         unsafe { packed::shuffle_step::<S, 8, 8, STEP>(simd, from, to, STEP) };
         return;
     }

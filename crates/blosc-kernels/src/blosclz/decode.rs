@@ -1,6 +1,6 @@
 //! The decoder of BloscLZ streams.
 //!
-//! A stream is a row of operations: runs of up to 32 literals, and matches given by length and
+//! A stream is a sequence of operations: runs of up to 32 literals, and matches given by length and
 //! distance. It ends after literals. [`plain_operations`] decodes those that are far from the ends
 //! of input and output, with copies that run over; whatever it cannot do is left to
 //! [`Decoder::checked_operation`], which checks everything.
@@ -17,7 +17,7 @@ use crate::lz::vectors::{Job, Vectors, dispatch};
 /// compares. Bytes of `dst` behind it may have been overwritten. An empty stream makes no bytes.
 ///
 /// # Errors
-/// When the stream is cut off, ends with a match, needs more room than `dst` has, or has a match
+/// When the stream is cut off, ends with a match, needs more space than `dst` has, or has a match
 /// that goes back too far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
     decode::<false>(src, dst)
@@ -29,7 +29,8 @@ pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
 /// The result is less than `dst.len()` only when the whole stream makes fewer bytes.
 ///
 /// # Errors
-/// As [`decompress`], except that a stream with more bytes than `dst` has room for is not an error.
+/// As [`decompress`], except that a stream with more bytes than `dst` has space for is not an
+/// error.
 pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
     decode::<true>(src, dst)
 }
@@ -122,8 +123,8 @@ impl<const PREFIX: bool> Decoder<'_, PREFIX> {
         Ok(self.is_full())
     }
 
-    /// As much of `len` bytes as there is room for; too little room is an error unless a prefix is
-    /// wanted.
+    /// As much of `len` bytes as there is space for; too little space is an error unless a prefix
+    /// is wanted.
     #[inline(always)]
     fn fitted(&self, len: usize) -> Result<usize, LzError> {
         let room = self.dst.len() - self.written;

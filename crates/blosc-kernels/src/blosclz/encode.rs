@@ -13,7 +13,7 @@ const FIRST_LITERALS: usize = 4;
 /// A match with fewer bytes in common is not worth encoding: decoders take as long for it as for a
 /// longer one.
 const LONG: usize = 7;
-/// A match with fewer bytes in common takes as much room as its bytes.
+/// A match with fewer bytes in common takes as much space as its bytes.
 const SHORT: usize = 5;
 /// Positions so near the end are literals.
 const MATCH_MARGIN: usize = 12;
@@ -352,7 +352,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Writes literals at `written`, if there is room, and returns where they end.
+/// Writes literals at `written`, if there is space, and returns where they end.
 ///
 /// Not a method, so that the writer can stay in registers around the call.
 #[inline(never)]
@@ -375,7 +375,7 @@ fn put_literals(dst: &mut [u8], written: usize, literals: &[u8]) -> Option<usize
     Some(written + needed)
 }
 
-/// Writes a match of any length at `written`, if there is room, and returns where it ends.
+/// Writes a match of any length at `written`, if there is space, and returns where it ends.
 #[inline(never)]
 fn put_long_reference(dst: &mut [u8], written: usize, distance: usize, length: usize) -> Option<usize> {
     let out = dst.get_mut(written..)?;

@@ -25,7 +25,7 @@ impl<'a> BitWriter<'a> {
         self.count += count;
     }
 
-    /// Writes all whole bytes; `None` if there is no room for them.
+    /// Writes all whole bytes; `None` if there is no space for them.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Option<()> {
         let Some(place) = self.dst.get_mut(self.next..).and_then(<[u8]>::first_chunk_mut) else {

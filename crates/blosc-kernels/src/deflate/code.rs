@@ -110,7 +110,7 @@ fn leaves(order: &[u32], limit: usize) -> [u32; MAX_LEN + 1] {
     of_len
 }
 
-/// Makes codes longer until there is room for those that were cut to `limit`.
+/// Makes codes longer until there is space for those that were cut to `limit`.
 fn shorten(of_len: &mut [u32; MAX_LEN + 1], limit: usize) {
     let room = 1_u32 << limit;
     let mut taken: u32 = (1..=limit).map(|len| of_len[len] << (limit - len)).sum();

@@ -37,7 +37,7 @@ impl<'a> Bits<'a> {
             last_word(self.src, self.next)
         };
         self.held |= word << self.count;
-        // As many whole bytes as had room.
+        // As many whole bytes as had space.
         self.next += ((63 - self.count) / 8) as usize;
         self.count |= REFILLED;
     }

@@ -47,7 +47,7 @@ impl Inflater {
     /// Bytes of `dst` behind what it made may have been overwritten.
     ///
     /// # Errors
-    /// When the stream is cut off, is no deflate stream, needs more room than `dst` has, or has a
+    /// When the stream is cut off, is no deflate stream, needs more space than `dst` has, or has a
     /// match that goes back too far.
     pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Inflated, InflateError> {
         dispatch(Stream { inflater: self, bits: Bits::new(src), output: Output::new(dst) })
@@ -115,13 +115,14 @@ impl Stream<'_> {
 
 /// Why a deflate stream could not be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InflateError {
     /// The stream ended before its last block did.
     InputEnded {
         /// Length of the stream.
         input: usize,
     },
-    /// There is more data than the output has room for.
+    /// There is more data than the output has space for.
     OutputFull {
         /// Bytes written before what does not fit.
         written: usize,

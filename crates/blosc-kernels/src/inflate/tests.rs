@@ -196,7 +196,7 @@ fn decompress(isa: Isa, src: &[u8], dst: &mut [u8]) -> Result<Inflated, InflateE
     dispatch_on(isa, Stream { inflater: &mut inflater, bits: Bits::new(src), output: Output::new(dst) })
 }
 
-/// Decodes a stream with every instruction set, with more and with just enough room, and whatever
+/// Decodes a stream with every instruction set, with more and with just enough space, and whatever
 /// follows it.
 fn assert_decodes(stream: &[u8], expected: &[u8]) {
     for isa in Isa::available() {

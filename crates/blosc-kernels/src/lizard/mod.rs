@@ -49,8 +49,8 @@ impl Decoder {
     /// length compare. Bytes of `dst` behind it may have been overwritten.
     ///
     /// # Errors
-    /// When the stream is cut off or damaged, needs more room than `dst` has, or has a form that no
-    /// writer makes and that decoders do not agree on, such as offsets below 8.
+    /// When the stream is cut off or damaged, needs more space than `dst` has, or has a form that
+    /// no writer makes and that decoders do not agree on, such as offsets below 8.
     pub fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize, LizardError> {
         dispatch(Stream { decoder: self, src, dst })
     }

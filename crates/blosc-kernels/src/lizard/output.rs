@@ -10,7 +10,7 @@ use crate::lz::vectors::Vectors;
 /// a time, and so makes other bytes of shorter ones than a copy byte by byte would.
 const MIN_OFFSET: usize = 8;
 
-/// The data so far, and the room for more.
+/// The data so far, and the space for more.
 pub(super) struct Output<'a> {
     dst: &'a mut [u8],
     written: usize,

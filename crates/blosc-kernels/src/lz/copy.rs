@@ -1,7 +1,7 @@
 //! Copies of literals and matches.
 //!
 //! Copies that "run over" write whole registers and so up to [`OVER`] bytes too many, which later
-//! copies overwrite: they need that much room. Those "inside" need none, and are for the end of an
+//! copies overwrite: they need that much space. Those "inside" need none, and are for the end of an
 //! output; they too may write behind what they copy, but not behind the output. The "exact" ones
 //! write what they copy and nothing else.
 //!

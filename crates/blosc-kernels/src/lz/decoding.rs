@@ -38,7 +38,7 @@ pub(crate) fn check<F: Format>(prefix: bool, src: &[u8], dict: &[u8], room: usiz
     }
 }
 
-/// Checks a whole stream that makes `len` bytes: in exactly enough room, in more, and in less.
+/// Checks a whole stream that makes `len` bytes: in exactly enough space, in more, and in less.
 pub(crate) fn check_rooms<F: Format>(src: &[u8], dict: &[u8], len: usize) {
     assert_eq!(F::expected(false, src, dict, len).map(|bytes| bytes.len()), Ok(len));
     for room in [len, len + 1, len + 15, len + 33, len + 100] {

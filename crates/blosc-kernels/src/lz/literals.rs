@@ -1,6 +1,6 @@
 //! Copying literals from the input of an encoder to its output.
 
-/// How many bytes are copied at once when both sides have room for them.
+/// How many bytes are copied at once when both sides have space for them.
 const SHORT: usize = 16;
 /// How many bytes of longer runs are copied at a time.
 const WIDE: usize = 32;

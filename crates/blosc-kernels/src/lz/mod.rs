@@ -17,13 +17,14 @@ use core::fmt;
 /// Why an LZ stream could not be decoded. Positions count bytes from the start of the stream or of
 /// the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LzError {
     /// The stream ended in the middle of a sequence.
     InputEnded {
         /// Length of the stream.
         input: usize,
     },
-    /// A sequence produces more bytes than the output has room for.
+    /// A sequence produces more bytes than the output has space for.
     OutputFull {
         /// Bytes written before the sequence.
         written: usize,

@@ -1,6 +1,6 @@
 //! The decoder of LZ4 blocks.
 //!
-//! A block is a row of sequences: a token with two lengths of four bits, literals, and a match
+//! A block is a list of sequences: a token with two lengths of four bits, literals, and a match
 //! given by its distance. The last sequence ends after its literals. [`plain_sequences`] decodes
 //! those that are far from the ends of input and output, with copies that run over; whatever it
 //! cannot do is left to [`Decoder::checked_literals`] and [`Decoder::checked_match`], which check
@@ -18,7 +18,7 @@ use crate::lz::vectors::{Job, Vectors, dispatch};
 /// compares. Bytes of `dst` behind it may have been overwritten.
 ///
 /// # Errors
-/// When the stream is cut off, needs more room than `dst` has, or has a match that goes back too
+/// When the stream is cut off, needs more space than `dst` has, or has a match that goes back too
 /// far.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
     decode::<false, false>(src, &[], dst)
@@ -39,7 +39,8 @@ pub fn decompress_with_dict(src: &[u8], dict: &[u8], dst: &mut [u8]) -> Result<u
 /// The result is less than `dst.len()` only when the whole stream makes fewer bytes.
 ///
 /// # Errors
-/// As [`decompress`], except that a stream with more bytes than `dst` has room for is not an error.
+/// As [`decompress`], except that a stream with more bytes than `dst` has space for is not an
+/// error.
 pub fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Result<usize, LzError> {
     decode::<true, false>(src, &[], dst)
 }
@@ -179,8 +180,8 @@ impl<const PREFIX: bool, const DICT: bool> Decoder<'_, PREFIX, DICT> {
         Ok(EXTENDED + more)
     }
 
-    /// As much of `len` bytes as there is room for; too little room is an error unless a prefix is
-    /// wanted.
+    /// As much of `len` bytes as there is space for; too little space is an error unless a prefix
+    /// is wanted.
     #[inline(always)]
     fn fitted(&self, len: usize) -> Result<usize, LzError> {
         let room = self.dst.len() - self.written;

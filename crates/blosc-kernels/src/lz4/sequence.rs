@@ -82,7 +82,7 @@ impl<'a> SequenceWriter<'a> {
     }
 }
 
-/// Writes a sequence of any lengths at `written`, if there is room, and returns where it ends.
+/// Writes a sequence of any lengths at `written`, if there is space, and returns where it ends.
 ///
 /// Not a method, so that the writer can stay in registers around the call.
 #[inline(never)]

@@ -19,7 +19,7 @@ use crate::simd::{LANE, Simd, dispatch, dispatch_baseline};
 
 /// Elements that the vector kernels work on at a time: as many as fill a cache line of every row,
 /// so that no line is come back to. Rows of blocks whose length is a power of two share a few
-/// places of the cache.
+/// sets of the cache.
 const LINE: usize = 64;
 
 /// Bytes from which on it is worth fetching what will be written: less is likely to be in the
@@ -30,7 +30,7 @@ const WORTH_FETCHING: usize = 16 * 1024;
 /// cache, so that what is loaded of one pushes out what will be needed again of another.
 const CROWDING: usize = 4096;
 
-/// Room for a line of each of 16 rows.
+/// Space for a line of each of 16 rows.
 const TILE_LEN: usize = LINE * LANE;
 
 /// Shuffles `src` into `dst` with the fastest kernel of this processor.
@@ -249,7 +249,7 @@ impl RowsMut<'_> {
 
     /// Whether `count` rows are worth fetching ahead of being written, and would not push each
     /// other out of the cache: rows whose distance is a multiple of many cache lines compete for
-    /// the same few places.
+    /// the same few sets.
     fn can_be_fetched(&self, count: usize) -> bool {
         let far_apart = count <= 8 || !self.stride.is_multiple_of(8 * LINE);
         far_apart && self.bytes.len() >= WORTH_FETCHING

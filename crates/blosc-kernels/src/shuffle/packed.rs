@@ -58,7 +58,7 @@ impl<const T: usize, const P: usize, const STEP: usize> Shuffle<'_, T, P, STEP> 
                 fetch_rows(simd, to, stride, T);
             }
             if CROWDED {
-                // SAFETY: the step and the overhang are inside `elements`, and the tile has room
+                // SAFETY: the step and the overhang are inside `elements`, and the tile has space
                 // for a line of 16 rows.
                 unsafe { shuffle_step::<S, T, P, STEP>(simd, from, tile.as_mut_ptr(), STEP) };
                 // SAFETY: `T` rows hold the elements up to `items`.
@@ -77,7 +77,7 @@ impl<const T: usize, const P: usize, const STEP: usize> Shuffle<'_, T, P, STEP> 
             first = start + STEP;
             let mut padded = [0_u8; STEP_ROOM];
             padded[..STEP * T].copy_from_slice(&elements[start * T..first * T]);
-            // SAFETY: `padded` has room for the widest step and its overhang; the rows are as
+            // SAFETY: `padded` has space for the widest step and its overhang; the rows are as
             // above.
             unsafe { shuffle_step::<S, T, P, STEP>(simd, padded.as_ptr(), rows.at(start), rows.stride) };
         }
@@ -133,7 +133,7 @@ impl<const T: usize, const P: usize, const STEP: usize> Unshuffle<'_, T, P, STEP
             let start = first.min(items - STEP);
             first = start + STEP;
             let mut padded = [0_u8; STEP_ROOM];
-            // SAFETY: the rows are as above; `padded` has room for the widest step and its
+            // SAFETY: the rows are as above; `padded` has space for the widest step and its
             // overhang.
             unsafe { unshuffle_step::<S, T, P, STEP>(simd, rows.at(start), rows.stride, padded.as_mut_ptr()) };
             elements[start * T..first * T].copy_from_slice(&padded[..STEP * T]);
@@ -159,12 +159,12 @@ pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize, const
         return;
     }
     if !S::MANY_REGISTERS {
-        // There is no room for the rows of several parts.
+        // There is no space for the rows of several parts.
         for part in 0..STEP / S::WIDTH {
             // SAFETY: the part is inside what the caller promises.
             let rows = unsafe { load_rows::<S, T, P>(simd, from.wrapping_add(part * S::WIDTH * T)) };
             for (j, &bytes) in rows.iter().enumerate().take(T) {
-                // SAFETY: the caller promises room for `STEP` bytes of each row.
+                // SAFETY: the caller promises space for `STEP` bytes of each row.
                 unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), bytes) };
             }
         }
@@ -177,7 +177,7 @@ pub(crate) unsafe fn shuffle_step<S: Simd, const T: usize, const P: usize, const
     }
     for j in 0..T {
         for (part, rows) in parts.iter().enumerate().take(STEP / S::WIDTH) {
-            // SAFETY: the caller promises room for `STEP` bytes of each row.
+            // SAFETY: the caller promises space for `STEP` bytes of each row.
             unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), rows[j]) };
         }
     }
@@ -272,7 +272,7 @@ unsafe fn shuffle_half<S: Simd, const T: usize, const STEP: usize, const HIGH: b
         let rows = transpose_half::<S, HIGH>(simd, x);
         let rows_of_half = if HIGH { T.saturating_sub(8) } else { T.min(8) };
         for (j, &bytes) in rows.iter().enumerate().take(rows_of_half) {
-            // SAFETY: the caller promises room for `STEP` bytes of each row.
+            // SAFETY: the caller promises space for `STEP` bytes of each row.
             unsafe { simd.store(to.wrapping_add(j * row + part * S::WIDTH), bytes) };
         }
     }
@@ -410,7 +410,7 @@ unsafe fn unshuffle_joining_lanes<S: Simd, const P: usize>(simd: S, from: *const
         *pair = simd.join_lanes(x[2 * k], x[2 * k + 1]);
     }
     for (k, &(low, _)) in pairs.iter().enumerate().take(P / 2) {
-        // SAFETY: the caller promises room for `P` vectors; this is in the first half of them.
+        // SAFETY: the caller promises space for `P` vectors; this is in the first half of them.
         unsafe { simd.store(to.wrapping_add(k * S::WIDTH), low) };
     }
     for (k, &(_, high)) in pairs.iter().enumerate().take(P / 2) {
@@ -457,7 +457,7 @@ unsafe fn unshuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, fro
     if T == LANE {
         for pair in 0..4 {
             let (low, high) = simd.join_lanes(x[2 * pair], x[2 * pair + 1]);
-            // SAFETY: the caller promises room for 32 elements; these are two of the first 16.
+            // SAFETY: the caller promises space for 32 elements; these are two of the first 16.
             unsafe { simd.store(to.wrapping_add(pair * S::WIDTH), low) };
             // SAFETY: and these two of the last 16.
             unsafe { simd.store(second_lane.wrapping_add(pair * S::WIDTH), high) };
@@ -466,7 +466,7 @@ unsafe fn unshuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, fro
     }
     // The last store of the first lane reaches into the second lane's elements of the first half.
     let behind_lane = to.wrapping_add(8 * T);
-    // SAFETY: the caller promises room there; in the second half it has been written, else nothing
+    // SAFETY: the caller promises space there; in the second half it has been written, else nothing
     // is made of it.
     let behind = unsafe { simd.load_lanes([behind_lane; MAX_LANES]) };
     for (v, &vector) in x.iter().enumerate().take(8) {
@@ -474,7 +474,7 @@ unsafe fn unshuffle_half<S: Simd, const T: usize, const HIGH: bool>(simd: S, fro
         unsafe { simd.store_lane::<0>(to.wrapping_add(v * T), vector) };
     }
     if HIGH {
-        // SAFETY: the caller promises room there.
+        // SAFETY: the caller promises space there.
         unsafe { simd.store_lane::<0>(behind_lane, behind) };
     }
     for (v, &vector) in x.iter().enumerate().take(8) {
@@ -502,7 +502,7 @@ unsafe fn unshuffle_whole_vectors<S: Simd, const P: usize>(simd: S, from: *const
         };
     }
     for (v, &vector) in transpose(simd, x, P).iter().enumerate().take(P) {
-        // SAFETY: the caller promises room for `P` vectors.
+        // SAFETY: the caller promises space for `P` vectors.
         unsafe { simd.store(to.wrapping_add(v * S::WIDTH), vector) };
     }
 }

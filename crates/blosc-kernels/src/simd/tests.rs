@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Kernel, LANE, MAX_LANES, Simd, dispatch, strided};
 use crate::isa::Isa;
 
-/// Room for the widest vector.
+/// Space for the widest vector.
 type Bytes = [u8; MAX_LANES * LANE];
 
 fn sample(seed: u8) -> Bytes {
@@ -13,14 +13,14 @@ fn sample(seed: u8) -> Bytes {
 }
 
 fn load<S: Simd>(simd: S, bytes: &Bytes) -> S::Vector {
-    // SAFETY: there is room for the widest vector.
+    // SAFETY: there is space for the widest vector.
     unsafe { simd.load(bytes.as_ptr()) }
 }
 
 /// The bytes of a vector, as many as it has.
 fn bytes_of<S: Simd>(simd: S, vector: S::Vector) -> Vec<u8> {
     let mut bytes: Bytes = [0; MAX_LANES * LANE];
-    // SAFETY: there is room for the widest vector.
+    // SAFETY: there is space for the widest vector.
     unsafe { simd.store(bytes.as_mut_ptr(), vector) };
     bytes[..S::WIDTH].to_vec()
 }
@@ -103,19 +103,19 @@ fn check_lanes<S: Simd>(simd: S) {
     let vector = unsafe { simd.load_lanes(strided(a.as_ptr(), 13)) };
     assert_eq!(bytes_of(simd, vector), expected::<S>(|lane, i| a[13 * lane + i]));
     let mut lane = [0; LANE];
-    // SAFETY: there is room for a lane.
+    // SAFETY: there is space for a lane.
     unsafe { simd.store_lane::<0>(lane.as_mut_ptr(), vector) };
     assert_eq!(lane, a[..LANE]);
     if S::LANES > 1 {
-        // SAFETY: there is room for a lane.
+        // SAFETY: there is space for a lane.
         unsafe { simd.store_lane::<1>(lane.as_mut_ptr(), vector) };
         assert_eq!(lane, a[13..13 + LANE]);
     }
     if S::LANES > 2 {
-        // SAFETY: there is room for a lane.
+        // SAFETY: there is space for a lane.
         unsafe { simd.store_lane::<2>(lane.as_mut_ptr(), vector) };
         assert_eq!(lane, a[26..26 + LANE]);
-        // SAFETY: there is room for a lane.
+        // SAFETY: there is space for a lane.
         unsafe { simd.store_lane::<3>(lane.as_mut_ptr(), vector) };
         assert_eq!(lane, a[39..39 + LANE]);
     }

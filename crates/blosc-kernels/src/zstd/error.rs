@@ -12,7 +12,7 @@ pub enum ZstdError {
         /// Length of the stream or part.
         input: usize,
     },
-    /// There is more data than the output has room for.
+    /// There is more data than the output has space for.
     OutputFull {
         /// Bytes written before what does not fit.
         written: usize,

@@ -61,7 +61,7 @@ impl Decoder {
     /// exact length compare. Bytes of `dst` behind it may have been overwritten.
     ///
     /// # Errors
-    /// When the stream is cut off or damaged, needs more room than `dst` has, or was made with
+    /// When the stream is cut off or damaged, needs more space than `dst` has, or was made with
     /// another dictionary.
     pub fn decompress(&mut self, src: &[u8], dict: Option<&Dictionary>, dst: &mut [u8]) -> Result<usize, ZstdError> {
         dispatch(Stream { decoder: self, src, dict, dst })

@@ -6,6 +6,17 @@ use crate::error::Result;
 use std::ops::Range;
 
 /// The items of one chunk of an array, without padding.
+///
+/// ```
+/// use blosc_oxide::{ArrayOptions, NdArray, Options};
+/// let options = ArrayOptions::new(&[3, 2], Options::new(1)).with_chunks(&[2, 2]).with_blocks(&[1, 2]);
+/// let array = NdArray::from_data(&options, b"abcdef")?;
+/// for chunk in array.chunks() {
+///     let chunk = chunk?;
+///     println!("chunk {} holds {:?} of the items {:?}", chunk.number, chunk.data, chunk.spans);
+/// }
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayChunk {
     /// Which chunk it is.
@@ -17,8 +28,8 @@ pub struct ArrayChunk {
 }
 
 impl ArrayReader {
-    /// The items of all chunks, one chunk after the other: the way to go through an array that
-    /// decodes each block once and needs no more memory than one chunk.
+    /// The items of all chunks, one chunk after the other: each block is
+    /// decoded once, and no more memory is needed than for one chunk.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};

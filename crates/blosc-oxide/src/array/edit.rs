@@ -21,8 +21,8 @@ use std::sync::Mutex;
 /// one [`commit`](Self::commit), shape and items together, or nothing of it. Dropping it takes
 /// everything back.
 ///
-/// What has been changed is read back by this edit only. A call that fails leaves the array as it
-/// was before the call.
+/// The changes can be read through this edit only, until they are published. A call that fails
+/// leaves the array as it was before the call.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, NdArray, Options};
@@ -36,13 +36,13 @@ use std::sync::Mutex;
 /// ```
 pub struct ArrayEdit {
     pub(super) array: ArrayReader,
-    /// Those that are not in use.
+    /// Encoders that are not in use.
     pub(super) encoders: Mutex<Vec<Encoder>>,
     transaction: Transaction,
 }
 
 impl ArrayEdit {
-    /// Begins an edit of the newest state of what a frame holds.
+    /// Begins an edit of the newest state of the array in a frame.
     pub(super) fn begin(frame: &Frame) -> Result<Self> {
         let (mut transaction, sc) = Transaction::begin(frame.origin())?;
         match read_meta(&sc) {
@@ -116,7 +116,7 @@ impl ArrayEdit {
     /// Takes back everything that has not been published. Dropping the edit does the same.
     pub fn abort(self) {}
 
-    /// The metalayers, to be changed. Without those that describe it, it is no array any more.
+    /// The metalayers, to be changed. Without those that describe it, it is no longer an array.
     pub fn metalayers_mut(&mut self) -> &mut Metalayers {
         self.array.sc.metalayers_mut()
     }
@@ -133,7 +133,7 @@ impl ArrayEdit {
         self.array.sc.end_edit(result)
     }
 
-    /// Some filters and all encoders are of a shape.
+    /// Some filters and all encoders depend on the shape.
     fn register_filters(&mut self) {
         self.array.register_filters();
         lock(&self.encoders).clear();

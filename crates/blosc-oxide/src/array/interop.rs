@@ -11,7 +11,7 @@ use ::ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 impl NdArray {
     /// Makes an array somewhere with the items of an array of the crate `ndarray`, whatever their
-    /// order in memory. Shape, typesize and type of `options` do not count.
+    /// order in memory. Shape, typesize and type of `options` are ignored.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection, Location};
@@ -49,8 +49,8 @@ impl ArrayReader {
         self.slice_to_ndarray(&vec![AxisSelection::All; self.shape().len()])
     }
 
-    /// What `selections` select as an array of the crate `ndarray`; axes of a single index are
-    /// gone.
+    /// The items that `selections` select as an array of the crate `ndarray`; an axis with a single
+    /// index is dropped.
     ///
     /// # Errors
     /// As [`slice_items`](Self::slice_items).

@@ -1,4 +1,4 @@
-//! Arrays whose items are numbers that Rust knows.
+//! Arrays whose items are numbers of a type of Rust.
 
 use super::edit::ArrayEdit;
 use super::nd_array::NdArray;
@@ -10,20 +10,21 @@ use crate::item::{Item, ItemType};
 use crate::storage::Location;
 
 impl ArrayReader {
-    /// The type of the items, if it is one that Rust knows.
+    /// The type of the items, if it is a type of Rust.
     #[must_use]
     pub fn item_type(&self) -> Option<ItemType> {
         ItemType::parse(self.dtype()).map(|(item_type, _)| item_type)
     }
 
-    /// What `picks` take, as numbers, whatever the order of their bytes in the array.
+    /// The items that `selections` select, as numbers, whatever the order of their bytes in the
+    /// array.
     ///
     /// # Errors
     /// As [`slice`](Self::slice); `InvalidArgument` if the items are of another type.
-    pub fn slice_items<T: Item>(&self, picks: &[AxisSelection]) -> Result<Vec<T>> {
+    pub fn slice_items<T: Item>(&self, selections: &[AxisSelection]) -> Result<Vec<T>> {
         let is_big = self.check_type::<T>()?;
-        let nbytes = self.slice_nbytes(picks)?;
-        T::from_filled(nbytes / T::SIZE, is_big, &mut |out| self.slice_into(picks, out))
+        let nbytes = self.slice_nbytes(selections)?;
+        T::from_filled(nbytes / T::SIZE, is_big, &mut |out| self.slice_into(selections, out))
     }
 
     /// Whether the bytes of items are in the order of big-endian machines.
@@ -50,19 +51,19 @@ impl NdArray {
     ///
     /// # Errors
     /// As [`create_with_data`](Self::create_with_data); `InvalidArgument` if the typesize of
-    /// `options` is not the size of `T`, or if `items` are not as many as the shape has.
-    pub fn from_items<T: Item>(place: impl Into<Location>, options: &ArrayOptions, items: &[T]) -> Result<Self> {
+    /// `options` is not the size of `T`, or if the shape needs another number of items.
+    pub fn from_items<T: Item>(location: impl Into<Location>, options: &ArrayOptions, items: &[T]) -> Result<Self> {
         let typesize = options.compression().typesize();
         if typesize != T::SIZE {
             bail!(InvalidArgument, "items of {} have {} bytes, the options say {typesize}", T::DTYPE, T::SIZE);
         }
         let options = options.clone().with_dtype(T::DTYPE);
-        Self::create_with_data(place, &options, &T::to_bytes(items, false))
+        Self::create_with_data(location, &options, &T::to_bytes(items, false))
     }
 }
 
 impl ArrayEdit {
-    /// Writes numbers over what `selections` select.
+    /// Writes numbers over the items that `selections` select.
     ///
     /// # Errors
     /// As [`write`](Self::write); `InvalidArgument` if the items are of another type.

@@ -15,9 +15,9 @@ use crate::schunk::Metalayers;
 
 /// The name of the metalayer.
 pub(super) const NAME: &str = "b2nd";
-/// The name it had before, when it did not say what the items are.
+/// The name it had before, when it did not store the type of items.
 pub(super) const OLD_NAME: &str = "caterva";
-/// The metalayer of ours that says in which order the items came; without it, in C order.
+/// Our metalayer for the order that the items had at first; without it, C order.
 pub(super) const ORDER_NAME: &str = "_order";
 /// Its content for Fortran order: the string "F" in msgpack.
 const FORTRAN: &[u8] = b"\xa1F";
@@ -25,7 +25,7 @@ const VERSION: u8 = 0;
 const ARRAY_7: u8 = marker::FIXARRAY | 7;
 const ARRAY_5: u8 = marker::FIXARRAY | 5;
 const STR_32: u8 = 0xdb;
-/// The way NumPy describes types.
+/// The format of type descriptions: that of NumPy.
 const NUMPY: u8 = 0;
 
 /// Whether a metalayer is one of those that describe an array.
@@ -33,8 +33,8 @@ pub(super) fn is_own(name: &str) -> bool {
     [NAME, OLD_NAME, ORDER_NAME].contains(&name)
 }
 
-/// The order that the metalayers of an array name. A content that is not known is not ours, and
-/// says nothing.
+/// The order that the metalayers of an array name. Content that is not known is not ours, and is
+/// ignored.
 pub(super) fn read_order(metalayers: &Metalayers) -> ItemOrder {
     if metalayers.get(ORDER_NAME) == Some(FORTRAN) { ItemOrder::Fortran } else { ItemOrder::C }
 }
@@ -44,7 +44,7 @@ pub(super) fn order_layer(order: ItemOrder) -> Option<(&'static str, &'static [u
     (order == ItemOrder::Fortran).then_some((ORDER_NAME, FORTRAN))
 }
 
-/// What the metalayer says.
+/// The content of the metalayer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Meta {
     pub(super) shape: Vec<u64>,
@@ -90,7 +90,7 @@ impl Meta {
         Ok(writer.0)
     }
 
-    /// The metalayer's content in an old array, which does not say what the items are.
+    /// The metalayer's content in an old array, which does not store the type of items.
     pub(super) fn write_old(geometry: &Geometry) -> Result<Vec<u8>> {
         Ok(Self::write_shapes(ARRAY_5, geometry)?.0)
     }

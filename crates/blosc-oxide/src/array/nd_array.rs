@@ -11,10 +11,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// One committed state of an array of up to 16 dimensions, in chunks and blocks: a slice decodes
-/// only the blocks that it touches. Clones are cheap and share it; all that can be read of it is in
-/// [`ArrayReader`].
+/// only the blocks that it touches. Clones are cheap and share it; the methods that read it are
+/// those of [`ArrayReader`].
 ///
-/// It stays what it is, whatever is committed later. Changes are made by an [edit](Self::edit), and
+/// It does not change, whatever is committed later. Changes are made by an [edit](Self::edit), and
 /// are committed all together: shape and items of an array on disk are always those of one commit.
 ///
 /// ```
@@ -55,8 +55,8 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new); `InvalidArgument` if `data` has another length than the shape asks
-    /// for.
+    /// As [`new`](Self::new); `InvalidArgument` if `data` has another length than the shape
+    /// needs.
     pub fn from_data(options: &ArrayOptions, data: &[u8]) -> Result<Self> {
         Self::create_with_data(Location::Memory, options, data)
     }
@@ -108,9 +108,9 @@ impl NdArray {
     ///
     /// # Errors
     /// `InvalidArgument` if it has no metalayer of an array, `Corrupt` if that describes an array
-    /// that cannot be, or does not go with its chunks.
+    /// that cannot exist, or does not match the chunks.
     pub fn from_frame(frame: Frame) -> Result<Self> {
-        let array = ArrayReader::of(frame.super_chunk().snapshot()?)?;
+        let array = frame.origin().named(frame.super_chunk().snapshot().and_then(ArrayReader::of))?;
         Ok(Self::new_snapshot(array, frame))
     }
 
@@ -120,7 +120,7 @@ impl NdArray {
         &self.frame
     }
 
-    /// The contiguous frame that the array is kept in as bytes.
+    /// The bytes of the contiguous frame that the array is stored in.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options, storage::MemoryStorage};
@@ -144,7 +144,7 @@ impl NdArray {
         ArrayEdit::begin(&self.frame)
     }
 
-    /// Goes on to the newest state; returns whether it is another one. Clones stay what they are.
+    /// Reloads if somebody has committed since; returns whether it did. Clones do not change.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -159,7 +159,7 @@ impl NdArray {
 }
 
 impl NdArray {
-    /// From now on no item is given out of a chunk that has not been compared with its checksum, as
+    /// From now on, compares each chunk with its checksum before any of its items is returned, as
     /// [`Frame::check_on_read`] says.
     ///
     /// # Errors

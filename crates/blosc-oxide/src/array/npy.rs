@@ -1,5 +1,4 @@
-//! .npy files made from arrays, and arrays from .npy files, without ever having all of it in
-//! memory.
+//! .npy files made from arrays, and arrays from .npy files, in bounded memory.
 
 use super::edit::ArrayEdit;
 use super::geometry::coordinates::advance;
@@ -17,13 +16,13 @@ use crate::storage::{Location, ReadAt, read_exact};
 use std::io::{Read, Write};
 use std::ops::Range;
 
-/// How much of a stream is kept at the most until there are whole chunks.
+/// The most bytes of a stream that are kept until there are whole chunks.
 const READ_NBYTES: u64 = 256 << 20;
-/// What is read of an .npy file at once, while its header is looked at.
+/// How many bytes of an .npy file are read at once for its header.
 const HEADER_READ: usize = 4096;
 
 impl NdArray {
-    /// Makes an array from an .npy file. Shape, typesize, type and order of `options` do not count:
+    /// Makes an array from an .npy file. Shape, typesize, type and order of `options` are ignored:
     /// they are those of the file.
     ///
     /// The file is read chunk by chunk, several at the same time: no more of it is in memory than a
@@ -49,7 +48,7 @@ impl NdArray {
         Self::from_file(place.into(), file, start, &header, options)
     }
 
-    /// The same from a file that has no header, only the items; `described` tells what they are.
+    /// The same from a file that has no header, only the items, which `described` describes.
     ///
     /// # Errors
     /// As [`from_npy`](Self::from_npy).
@@ -91,9 +90,9 @@ impl NdArray {
         .commit()
     }
 
-    /// The same from a stream, which may be a pipe. What comes out of it is kept until there are
-    /// whole chunks, to 256 MiB: where a row of chunks has more, chunks are compressed more than
-    /// once, which [`from_npy`](Self::from_npy) does not do.
+    /// The same from a stream, which may be a pipe. Data is kept until there are whole chunks,
+    /// up to 256 MiB: if a row of chunks has more, chunks are compressed more than once, which
+    /// [`from_npy`](Self::from_npy) avoids.
     ///
     /// # Errors
     /// As [`from_npy`](Self::from_npy).
@@ -188,10 +187,10 @@ impl<F: ReadAt> Read for FileStart<'_, F> {
     }
 }
 
-/// The items of an array in a file, all of them in a row.
+/// The items of an array in a file, contiguous.
 pub(super) struct FileItems<'a, F> {
     pub(super) file: &'a F,
-    /// Where they start.
+    /// Where in the file they start.
     pub(super) start: u64,
     pub(super) shape: &'a [u64],
     pub(super) typesize: usize,
@@ -200,7 +199,7 @@ pub(super) struct FileItems<'a, F> {
 }
 
 impl<F: ReadAt> FileItems<'_, F> {
-    /// Reads a box of items into `out`, and returns how far they are apart there along each axis.
+    /// Reads a box of items into `out`, and returns their strides along each axis.
     pub(super) fn read(&self, spans: &[Range<u64>], out: &mut Vec<u8>) -> Result<Vec<usize>> {
         let (shape, spans) = (in_order(self.shape, self.order), in_order(spans, self.order));
         let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();

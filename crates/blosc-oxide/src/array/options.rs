@@ -6,21 +6,30 @@ use crate::error::{Result, bail};
 use crate::frame::FrameOptions;
 use crate::numpy::{DType, ItemOrder};
 
-/// What a new array holds.
+/// The items of a new array.
+///
+/// ```
+/// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options};
+/// let options = ArrayOptions::new(&[2, 2], Options::new(2)).with_dtype("<u2");
+/// let array = NdArray::new(&options, &Fill::Value(258_u16.to_le_bytes().to_vec()))?;
+/// assert_eq!(array.to_vec()?, [2, 1, 2, 1, 2, 1, 2, 1]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fill {
-    /// Zeros, which take no room.
+    /// Zeros, which take no space.
     Zeros,
-    /// NaNs, for items of 4 or 8 bytes; they take no room.
+    /// NaNs, for items of 4 or 8 bytes; they take no space.
     NaN,
-    /// Nothing yet; reads as zeros and takes no room.
+    /// Nothing yet; reads as zeros and takes no space.
     Uninit,
     /// One value over and over.
     Value(Vec<u8>),
 }
 
-/// Blocks have at most this many bytes when no shape is given for them: they stay in the second
-/// cache.
+/// Blocks have at most this many bytes when no shape is given for them: they fit into the
+/// second cache.
 const BLOCK_NBYTES: usize = 256 << 10;
 /// Chunks have about this many bytes at most when no shape is given for them.
 const CHUNK_NBYTES: usize = 8 << 20;
@@ -34,6 +43,14 @@ const CHUNK_NBYTES: usize = 8 << 20;
 /// are about those that python-blosc2 chooses on most machines; unlike there, they do not depend on
 /// the machine, and chunks are as long one way as the other, so that slices are about as fast along
 /// every axis. An array that is read row by row is better off with chunks of whole rows.
+///
+/// ```
+/// use blosc_oxide::{ArrayOptions, Codec, Options};
+/// let compression = Options::new(4).with_codec(Codec::Zstd);
+/// let options = ArrayOptions::new(&[10_000, 5000], compression).with_dtype("<f4").with_chunks(&[1000, 5000]);
+/// assert_eq!(options.geometry()?.nchunks(), 10);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayOptions {
     pub(super) shape: Vec<u64>,
@@ -94,15 +111,15 @@ impl ArrayOptions {
     }
 
     /// Sets the type of the items, as NumPy writes it; it is kept as it is. `|S` and the typesize
-    /// if not given. An array cannot be made with a type of NumPy that has another size than the
-    /// typesize.
+    /// if not given. A type of NumPy whose size is not the typesize is an error when the array is
+    /// made.
     #[must_use]
     pub fn with_dtype(mut self, dtype: impl Into<String>) -> Self {
         self.dtype = dtype.into();
         self
     }
 
-    /// Sets the order that the array is to have outside of its chunks, as in an .npy file; see
+    /// Sets the order of the array outside of its chunks, as in an .npy file; see
     /// [`NdArray::order`](super::ArrayReader::order).
     #[must_use]
     pub fn with_order(mut self, order: ItemOrder) -> Self {
@@ -120,7 +137,7 @@ impl ArrayOptions {
         self
     }
 
-    /// Lets the shapes of chunks and blocks be chosen.
+    /// Removes the shapes of chunks and blocks, so that they are chosen automatically.
     #[must_use]
     pub fn with_automatic_chunks(mut self) -> Self {
         self.chunks = None;
@@ -128,7 +145,7 @@ impl ArrayOptions {
         self
     }
 
-    /// Sets how the frame of an array on disk is kept. Its options for chunks do not count.
+    /// Sets how the frame of an array on disk is stored. Its options for chunks are ignored.
     #[must_use]
     pub fn with_frame(mut self, frame: FrameOptions) -> Self {
         self.frame = frame;
@@ -183,13 +200,13 @@ impl ArrayOptions {
         &self.options
     }
 
-    /// How the frame of an array on disk is kept.
+    /// How the frame of an array on disk is stored.
     #[must_use]
     pub fn frame(&self) -> &FrameOptions {
         &self.frame
     }
 
-    /// How an array with these options is cut up.
+    /// How an array with these options is divided into chunks and blocks.
     ///
     /// # Errors
     /// As [`Geometry::new`].
@@ -209,8 +226,8 @@ impl ArrayOptions {
         self.frame.clone().with_chunks(chunks)
     }
 
-    /// Whether items have the size that their type says: NumPy cannot make an array of others.
-    /// Types that are not NumPy's say nothing.
+    /// Checks that items have the size of their type: NumPy cannot make an array of others. Types
+    /// that are not NumPy's are not checked.
     fn check_dtype(&self) -> Result<()> {
         let typesize = self.options.typesize;
         match DType::parse(&self.dtype).map(|dtype| dtype.itemsize()) {
@@ -225,7 +242,7 @@ impl ArrayOptions {
         }
     }
 
-    /// How the array is cut up, and what its chunks are made with.
+    /// Geometry, and the options for chunks.
     pub(super) fn resolve(&self) -> Result<(Geometry, Options)> {
         let typesize = self.options.typesize as u64;
         if typesize == 0 {

@@ -175,11 +175,11 @@ impl ArrayReader {
 
 impl ArrayEdit {
     /// Writes an item to each of some scattered points, given as for
-    /// [`gather`](super::ArrayReader::gather). Of two for the same point, the last one counts.
+    /// [`gather`](super::ArrayReader::gather). Of two for the same point, the last one is kept.
     ///
     /// # Errors
     /// As [`gather`](super::ArrayReader::gather) and [`write`](Self::write); `InvalidArgument` if
-    /// `data` has not an item for each point.
+    /// `data` does not have an item for each point.
     pub fn scatter(&mut self, points: &[u64], data: &[u8]) -> Result<()> {
         self.edit(|array| {
             let points = array.located(points)?;
@@ -191,7 +191,7 @@ impl ArrayEdit {
     ///
     /// # Errors
     /// As [`masked`](super::ArrayReader::masked) and [`write`](Self::write); `InvalidArgument` if
-    /// `data` has not an item for each that is true.
+    /// `data` does not have an item for each that is true.
     pub fn write_masked(&mut self, mask: &[bool], data: &[u8]) -> Result<()> {
         self.edit(|array| {
             let points = array.under_mask(mask)?;
@@ -233,7 +233,7 @@ impl<'a> Locator<'a> {
         Self { geometry }
     }
 
-    /// Where the item at a place inside the array is.
+    /// Where the item at these coordinates is stored.
     fn locate(&self, place: &[u64], number: usize) -> Point {
         let geometry = self.geometry;
         let (mut chunk, mut block, mut item) = (0, 0, 0);

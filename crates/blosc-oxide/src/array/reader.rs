@@ -1,4 +1,4 @@
-//! What can be read of an array.
+//! Reading arrays.
 
 use super::geometry::cells::Cells;
 use super::meta::{self, Meta};
@@ -12,8 +12,8 @@ use crate::schunk::{Source, SuperChunk};
 use std::fmt;
 use std::sync::Arc;
 
-/// An array to be read: what an [`NdArray`](crate::NdArray) and an [`ArrayEdit`](crate::ArrayEdit)
-/// have in common.
+/// An array to be read: the methods that [`NdArray`](crate::NdArray) and
+/// [`ArrayEdit`](crate::ArrayEdit) share.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, ArrayReader, NdArray, Options};
@@ -44,7 +44,7 @@ impl ArrayReader {
         array
     }
 
-    /// Some filters work on blocks of a shape, which chunks do not know.
+    /// Registers the filters that need the shape of blocks, which chunks do not know.
     pub(super) fn register_filters(&mut self) {
         let cells = Arc::new(Cells::new(&self.geometry));
         self.sc.add_filter(filter_id::NDCELL, cells.clone());
@@ -73,7 +73,7 @@ impl ArrayReader {
         &self.sc
     }
 
-    /// How it is cut up.
+    /// How it is divided into chunks and blocks.
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -110,11 +110,11 @@ impl ArrayReader {
     }
 }
 
-/// How the array in a super-chunk is cut up, and the type of its items.
+/// The geometry of the array in a super-chunk, and the type of its items.
 pub(super) fn read_meta(sc: &SuperChunk) -> Result<(Geometry, String)> {
     let meta = Meta::find(sc.metalayers())?;
     let geometry = Geometry::new(sc.typesize(), &meta.shape, &meta.chunks, &meta.blocks);
-    // It is the file that says so, not the caller.
+    // The sizes are from the file, not from the caller.
     let geometry = geometry.map_err(|cause| error!(Corrupt, "{cause}"))?;
     if sc.nchunks() as u64 != geometry.nchunks() {
         bail!(Corrupt, "array: its shape makes {} chunks, there are {}", geometry.nchunks(), sc.nchunks());

@@ -49,7 +49,7 @@ pub use write::edit::{Recovery, recover, replace_metadata};
 pub use write::rewrite::rewrite;
 pub use write::writer::{BloscpackWriter, Summary};
 
-use crate::error::Result;
+use crate::error::{AtPath, Result};
 use crate::storage::{FileStorage, MemoryStorage, Storage};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -79,7 +79,8 @@ pub fn pack_to_storage(data: impl Read, storage: &mut dyn Storage, options: &Blo
 /// # Errors
 /// As [`pack_to_storage`].
 pub fn pack_to_file(data: impl Read, path: impl AsRef<Path>, options: &BloscpackOptions) -> Result<Summary> {
-    pack_to_storage(data, &mut FileStorage::create(path)?, options)
+    let path = path.as_ref();
+    pack_to_storage(data, &mut FileStorage::create(path).at_path(path)?, options)
 }
 
 /// The bytes of a file that holds `data`.

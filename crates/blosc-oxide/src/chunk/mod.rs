@@ -1,7 +1,7 @@
 //! Chunks: up to 2 GiB of data, cut into blocks that are filtered and compressed one by one.
 //!
 //! Reading goes bytes → [`format::header`] → [`format::plan`] → [`read::decode`], writing the same
-//! road backwards. Everything that a header claims is checked when it is parsed or when the plan is
+//! way backwards. Everything that a header claims is checked when it is parsed or when the plan is
 //! made; nothing after that checks it again.
 
 mod format;

@@ -9,7 +9,15 @@ use crate::filter::{BitshuffleRule, Filter, Pipeline, id as filter_id};
 use crate::limits::{MAX_BLOCKSIZE, MAX_FILTERS};
 
 /// Which family of chunk is written.
+///
+/// ```
+/// use blosc_oxide::{Format, Header, Options, compress};
+/// let chunk = compress(b"for Zarr or HDF5", &Options::new(1).with_format(Format::Blosc1))?;
+/// assert_eq!(Header::parse(&chunk)?.header_len(), 16);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Format {
     /// A header of 16 bytes, that C-Blosc 1.x and everything later reads.
     Blosc1,
@@ -20,7 +28,16 @@ pub enum Format {
 
 /// Whether blocks are stored as one stream for each byte of an item, which helps fast codecs after
 /// a shuffle.
+///
+/// ```
+/// use blosc_oxide::{Chunk, Options, SplitMode, compress};
+/// let data: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
+/// let chunk = compress(&data, &Options::new(4).with_split(SplitMode::Never))?;
+/// assert!(!Chunk::parse(&chunk)?.header().is_split());
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum SplitMode {
     /// Wherever the format allows it.
     Always,
@@ -34,11 +51,11 @@ pub enum SplitMode {
     ForwardCompat,
 }
 
-/// Whose chunks are written.
+/// For the readers of which releases chunks are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Era {
     Alpha,
-    /// With the rule of bitshuffle that its readers have.
+    /// With the rule of bitshuffle of its readers.
     Beta(BitshuffleRule),
     Release,
 }
@@ -278,7 +295,7 @@ impl Options {
             bail!(InvalidArgument, "level is {}, it can be 0 to 9", self.level);
         }
         if self.filter_count > MAX_FILTERS {
-            bail!(InvalidArgument, "{} filters given, a chunk has room for {MAX_FILTERS}", self.filter_count);
+            bail!(InvalidArgument, "{} filters given, a chunk can have {MAX_FILTERS}", self.filter_count);
         }
         if let Some(blocksize) = self.blocksize
             && !(1..=MAX_BLOCKSIZE).contains(&blocksize)
@@ -293,7 +310,7 @@ impl Options {
         {
             bail!(
                 InvalidArgument,
-                "bytedelta needs to be told the number of planes for items of {} bytes, which no header can store",
+                "bytedelta needs the number of planes for items of {} bytes, which no header can store",
                 self.typesize
             );
         }
@@ -321,10 +338,10 @@ impl Options {
 
     fn check_blosc1(&self) -> Result<()> {
         if let Codec::Plugin(id) = self.codec {
-            bail!(InvalidArgument, "codec {id} has no place in a Blosc1 chunk");
+            bail!(InvalidArgument, "codec {id} cannot be stored in a Blosc1 chunk");
         }
         if self.dict {
-            bail!(InvalidArgument, "a Blosc1 chunk has no place for a dictionary");
+            bail!(InvalidArgument, "a Blosc1 chunk cannot have a dictionary");
         }
         let ids: Vec<Filter> = self.pipeline.filters().collect();
         match ids[..] {
@@ -357,7 +374,7 @@ impl Options {
         self.version() >= VERSION_BLOSC2
     }
 
-    /// The code of the codec as a Blosc2 header repeats it; the betas kept the place free.
+    /// The code of the codec as a Blosc2 header repeats it; the betas left that byte 0.
     pub(super) fn repeated_codec(&self) -> u8 {
         if self.version() == VERSION_BETA { 0 } else { self.codec.code() }
     }

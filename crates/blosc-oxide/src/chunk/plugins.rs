@@ -8,6 +8,29 @@ use std::sync::Arc;
 /// The plug-in codecs and filters of a program: a value that belongs to the caller, cheap to clone.
 ///
 /// Two values are equal if they have the same plug-ins (the same objects) under the same ids.
+///
+/// ```
+/// use blosc_oxide::plugin::{FilterContext, FilterPlugin, Plugins};
+/// use blosc_oxide::{Compressor, Decompressor, Filter, Options, Result};
+/// use std::sync::Arc;
+///
+/// struct Invert;
+/// impl FilterPlugin for Invert {
+///     fn forward(&self, src: &[u8], dst: &mut [u8], _: FilterContext) -> Result<()> {
+///         dst.iter_mut().zip(src).for_each(|(to, from)| *to = !from);
+///         Ok(())
+///     }
+///     fn backward(&self, src: &[u8], dst: &mut [u8], context: FilterContext) -> Result<()> {
+///         self.forward(src, dst, context)
+///     }
+/// }
+///
+/// let plugins = Plugins::new().with_filter(160, Arc::new(Invert))?;
+/// let options = Options::new(1).with_filters([Filter::Plugin { id: 160, meta: 0 }]).with_plugins(plugins.clone());
+/// let chunk = Compressor::new(options)?.compress(&[7; 1000])?;
+/// assert_eq!(Decompressor::new().with_plugins(plugins).decompress(&chunk)?, [7; 1000]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plugins {
     pub(super) codecs: CodecRegistry,

@@ -25,6 +25,13 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A codec.
+///
+/// ```
+/// use blosc_oxide::Codec;
+/// assert_eq!("lz4hc".parse::<Codec>()?, Codec::Lz4Hc);
+/// assert_eq!((Codec::Zstd.to_string(), Codec::Zstd.code()), ("zstd".to_owned(), 5));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codec {

@@ -5,7 +5,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a [`CodecPlugin`] is told about the stream it works on.
+/// What a [`CodecPlugin`] knows about the stream it works on.
+///
+/// ```
+/// use blosc_oxide::plugin::CodecContext;
+/// /// How hard a codec tries: called from its `compress`.
+/// fn rounds(context: CodecContext) -> u32 {
+///     if context.level < 5 { 1 } else { 4 }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct CodecContext {
@@ -18,6 +26,34 @@ pub struct CodecContext {
 }
 
 /// A codec of one's own, for the ids 160 to 255.
+///
+/// ```
+/// use blosc_oxide::plugin::{CodecContext, CodecPlugin, Plugins};
+/// use blosc_oxide::{Codec, Compressor, Decompressor, Options, Result};
+/// use std::sync::Arc;
+///
+/// /// Keeps one byte of a block in which all are equal.
+/// struct Constant;
+/// impl CodecPlugin for Constant {
+///     fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+///         if dst.is_empty() || src.iter().any(|byte| *byte != src[0]) {
+///             return Ok(None);
+///         }
+///         dst[0] = src[0];
+///         Ok(Some(1))
+///     }
+///     fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+///         dst.fill(src[0]);
+///         Ok(dst.len())
+///     }
+/// }
+///
+/// let plugins = Plugins::new().with_codec(200, Arc::new(Constant))?;
+/// let options = Options::new(1).with_codec(Codec::Plugin(200)).with_plugins(plugins.clone());
+/// let chunk = Compressor::new(options)?.compress(&[7; 1000])?;
+/// assert_eq!(Decompressor::new().with_plugins(plugins).decompress(&chunk)?, [7; 1000]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 pub trait CodecPlugin: Send + Sync {
     /// Compresses `src` into `dst` and returns the length, or `None` when the result is longer than
     /// `dst`.

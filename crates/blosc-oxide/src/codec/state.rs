@@ -177,7 +177,7 @@ impl DecodeState {
     }
 }
 
-/// Why there is nothing to run for `codec`.
+/// The error for a codec that cannot be run.
 pub(crate) fn missing(codec: Codec) -> Error {
     match codec {
         Codec::Plugin(id @ 160..) => {
@@ -245,8 +245,8 @@ impl<'a> DecodeDict<'a> {
     }
 }
 
-/// Trains a dictionary for `codec`, where there is a way to: `None` if there is not, or the samples
-/// are no use.
+/// Trains a dictionary for `codec`, where that is possible: `None` if it is not, or if the
+/// samples are of no use.
 pub(crate) fn train(codec: Codec, samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
     match codec {
         #[cfg(any(feature = "zstd", feature = "zstd-pure"))]

@@ -12,7 +12,7 @@ pub(crate) use parts::fill_parts;
 #[cfg(feature = "threads")]
 pub(crate) use blosc_threads::tick;
 
-/// Tells that a worker begins with another step.
+/// Records that a worker begins another step.
 #[cfg(not(feature = "threads"))]
 pub(crate) fn tick() {}
 
@@ -21,15 +21,15 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Below this many bytes the work is over before a second thread has woken up.
+/// With less than this many bytes, the work is done before a second thread has woken up.
 const MIN_BYTES_TO_SHARE: usize = 64 << 10;
 
-/// How many times a worker comes to take work.
+/// In how many turns a worker takes its share of the work.
 const PARTS_OF_A_WORKER: usize = 8;
-/// How much it takes at the most.
+/// The most bytes that it takes in a turn.
 const MAX_PART: usize = 128 << 10;
 
-/// Threads that the caller provides, for programs that have their own.
+/// Threads that the caller provides, for programs that have a pool of their own.
 ///
 /// ```
 /// use blosc_oxide::{Threads, plugin::Executor};
@@ -55,12 +55,21 @@ pub trait Executor: Send + Sync {
     fn threads(&self) -> usize;
 
     /// Calls `job(0)` to `job(workers - 1)`, in any order and on any threads, and returns when all
-    /// have returned. A panic of one is passed on: if a job has not come to its end, whoever asked
+    /// have returned. A panic of one is passed on: if a job has not returned, the call that asked
     /// for it panics.
     fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync));
 }
 
 /// Where the blocks of a chunk are worked on. The result is the same bytes for every choice.
+///
+/// ```
+/// use blosc_oxide::{Options, Threads, compress};
+/// let data = vec![7; 1 << 20];
+/// let alone = compress(&data, &Options::new(4).with_threads(Threads::serial()))?;
+/// let helped = compress(&data, &Options::new(4).with_threads(Threads::at_most(8)))?;
+/// assert_eq!(alone, helped);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Threads(Kind);
 
@@ -123,8 +132,8 @@ impl Threads {
         Self(Kind::Custom(executor))
     }
 
-    /// How many workers `jobs` independent jobs over `bytes` bytes are worth; 1 means do not
-    /// bother.
+    /// How many workers `jobs` independent jobs over `bytes` bytes are worth; 1 means that sharing
+    /// does not pay off.
     pub(crate) fn workers(&self, jobs: usize, bytes: usize) -> usize {
         if jobs < 2 || bytes < MIN_BYTES_TO_SHARE {
             return 1;
@@ -139,9 +148,8 @@ impl Threads {
     }
 
     /// Runs `job` for worker 0 and, as far as there are threads for them in time, for the workers
-    /// up to `workers`; returns when all that have started are done. So workers have to take what
-    /// there is to do from a common place until nothing is left, and to call [`tick`] whenever they
-    /// do.
+    /// up to `workers`; returns when all that have started are done. So workers have to take their
+    /// work from a common queue until it is empty, and to call [`tick`] whenever they do.
     pub(crate) fn run(&self, workers: usize, job: &(dyn Fn(usize) + Sync)) {
         match &self.0 {
             _ if workers == 1 => job(0),
@@ -160,8 +168,8 @@ pub(crate) fn part_len(nbytes: usize, workers: usize) -> usize {
     (nbytes / (workers * PARTS_OF_A_WORKER)).min(MAX_PART)
 }
 
-/// Runs all workers to their end. What one of them leaves undone would be missing from the result,
-/// and nobody would know.
+/// Runs all workers, and panics unless all have returned: what one of them has not done would be
+/// missing from the result without an error.
 fn run_all(executor: &dyn Executor, workers: usize, job: &(dyn Fn(usize) + Sync)) {
     let finished = AtomicUsize::new(0);
     executor.run(workers, &|worker| {
@@ -192,14 +200,14 @@ impl fmt::Debug for Threads {
     }
 }
 
-/// Locks `mutex`, also after a panic elsewhere: what it guards here is scratch or a queue, whole at
-/// every step.
+/// Locks `mutex`, also after a panic elsewhere: what it guards here is scratch or a queue, which
+/// are consistent after every step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps the failure of the lowest job, so that the error does not depend on timing: those below a
-/// job that fails are all tried.
+/// Keeps the error of the lowest job, so that the result does not depend on timing: all jobs below
+/// one that fails are tried.
 pub(crate) fn keep_first(kept: &mut Option<(usize, Error)>, found: (usize, Error)) {
     if kept.as_ref().is_none_or(|(index, _)| found.0 < *index) {
         *kept = Some(found);
@@ -222,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Keeps panics to itself, as many pools of threads do.
+    /// Catches panics, as many pools of threads do.
     struct Discreet;
 
     impl Executor for Discreet {

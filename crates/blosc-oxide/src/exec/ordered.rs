@@ -1,5 +1,4 @@
-//! A row of jobs that several workers do at once, and whose results come out in the order of the
-//! jobs.
+//! A sequence of jobs that several workers do at once, with results in the order of the jobs.
 
 use super::{Threads, lock, tick};
 use crate::error::{Error, Result, error};
@@ -7,11 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Does the jobs that `next` gives, up to `workers` of them at once, and hands the results to `put`
-/// in the order of the jobs. No more than two jobs a worker are under way. After an error nothing
-/// is begun, and the first one counts: what came before it has been put.
+/// in the order of the jobs. No more than two jobs a worker are under way. After an error no job is
+/// begun, and the first error is returned: all results before it have been put.
 ///
-/// A worker that waits does so for a job that another is at, never for one that nobody has begun:
-/// it does not matter whether the workers run at the same time.
+/// A worker waits only for a job that another has begun, never for one that nobody has begun: it
+/// does not matter whether the workers run at the same time.
 pub(crate) fn ordered<J, T: Send>(
     threads: &Threads,
     workers: usize,
@@ -48,7 +47,7 @@ struct Intake<N> {
 struct Results<T> {
     waiting: BTreeMap<usize, T>,
     due: usize,
-    /// Whether a worker is putting what is due: it goes on with all that is handed over meanwhile.
+    /// Whether a worker is putting results: it goes on with all that are handed over meanwhile.
     is_putting: bool,
     failure: Option<(usize, Error)>,
 }
@@ -61,7 +60,7 @@ impl<T> Results<T> {
         }
     }
 
-    /// What is to be put now, if it is there and nothing before it has failed.
+    /// The next result to be put, if it is there and nothing before it has failed.
     fn take_due(&mut self) -> Option<T> {
         let has_failed = self.failure.as_ref().is_some_and(|(at, _)| *at <= self.due);
         if has_failed { None } else { self.waiting.remove(&self.due) }
@@ -74,7 +73,7 @@ impl<T> Results<T> {
     }
 }
 
-/// Ends the row when a worker panics, so that the others do not wait for what it was at.
+/// Ends the sequence when a worker panics, so that the others do not wait for its job.
 struct Alarm<'r, N, T, P>(&'r Row<N, T, P>);
 
 impl<N, T, P> Drop for Alarm<'_, N, T, P> {
@@ -96,7 +95,7 @@ impl<J, T, N: FnMut() -> Result<Option<J>>, P: FnMut(T) -> Result<()>> Row<N, T,
         }
     }
 
-    /// Hands a result over, and puts all that is due unless another worker is at that.
+    /// Hands a result over, and puts all that are next in order unless another worker does that.
     fn hand_over(&self, index: usize, result: Result<T>) {
         let mut results = lock(&self.results);
         results.accept(index, result);
@@ -257,8 +256,8 @@ mod tests {
         }
     }
 
-    /// Both the source and the work of a row share work themselves, in the pool whose threads are
-    /// the workers of the row.
+    /// Both the source and the work of a sequence share work themselves, in the pool whose threads
+    /// are the workers of the sequence.
     #[cfg(feature = "threads")]
     #[test]
     fn sources_and_jobs_may_use_the_pool_that_they_run_on() {

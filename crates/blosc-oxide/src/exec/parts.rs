@@ -1,4 +1,4 @@
-//! Memory that is filled by several threads, where there is enough of it for that.
+//! Memory that is filled by several threads, if it is large enough.
 
 use super::{Threads, lock, tick};
 use std::sync::Mutex;
@@ -6,10 +6,10 @@ use std::sync::Mutex;
 /// One thread does not use all of the memory's speed; but below this, much of it is in a cache that
 /// threads share, and a second one makes it slower.
 const MIN_BYTES_TO_SHARE: usize = 16 << 20;
-/// What one thread does at a time.
+/// The bytes that one thread fills at a time.
 const PART: usize = 256 << 10;
 
-/// Fills `out` by `fill`, which is given parts of it and where they start.
+/// Fills `out` by calling `fill` with parts of it and their positions.
 pub(crate) fn fill_parts(threads: &Threads, out: &mut [u8], fill: impl Fn(usize, &mut [u8]) + Sync) {
     let nbytes = out.len();
     let workers = if nbytes < MIN_BYTES_TO_SHARE { 1 } else { threads.workers(nbytes.div_ceil(PART), nbytes) };

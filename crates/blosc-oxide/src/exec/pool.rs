@@ -5,7 +5,7 @@ use blosc_threads::{Helpers, Invitation, Pool, is_forked, share};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// How many invitations of a thread may lie about for each helper that it asks for.
+/// How many unread invitations a thread may have for each helper that it asks for.
 const UNREAD: usize = 4;
 
 /// How many threads there are, the caller's among them.
@@ -18,8 +18,8 @@ pub(super) fn run(workers: usize, job: &(dyn Fn(usize) + Sync)) {
     if is_in_rayon_pool() { share(&RayonPool, workers - 1, job) } else { Pool::of_process().share(workers - 1, job) }
 }
 
-/// Whether this thread belongs to a rayon pool, and the others of that pool have not been lost in a
-/// fork.
+/// Whether this thread belongs to a rayon pool, and the other threads of that pool have not been
+/// lost in a fork.
 fn is_in_rayon_pool() -> bool {
     rayon_core::current_thread_index().is_some() && !is_forked()
 }
@@ -28,9 +28,9 @@ fn is_in_rayon_pool() -> bool {
 struct RayonPool;
 
 impl Helpers for RayonPool {
-    /// What is given to rayon cannot be taken back. If all threads of the pool are busy for long,
-    /// invitations to sessions that are over lie about: no more than a few, or a long job that
-    /// calls us a million times would fill the memory with them.
+    /// Jobs given to rayon cannot be withdrawn. If all threads of the pool are busy for long,
+    /// invitations to sessions that have ended stay in its queue. Their number is limited: a long
+    /// job that calls us a million times would otherwise fill the memory with them.
     fn ask(&'static self, count: usize, invitation: &Invitation) {
         let marker = INVITED.with_borrow(Arc::clone);
         let unread = Arc::strong_count(&marker) - 2;
@@ -91,7 +91,7 @@ mod tests {
         drop(release);
     }
 
-    /// A scope of rayon would: a thread that waits there does what it finds.
+    /// A scope of rayon would: a thread that waits there runs any job it finds.
     #[test]
     fn a_caller_that_waits_for_a_helper_does_no_other_work_of_its_pool() {
         let pool = rayon_pool(2);
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn a_job_that_waits_in_its_pool_is_not_given_another_worker_of_the_same_job() {
-        // A thread that waits in `join` does what it finds, which is the invitation that it has
-        // sent itself.
+        // A thread that waits in `join` runs any job it finds, here the invitation that it has sent
+        // itself.
         let pool = rayon_pool(1);
         let taken = pool.install(|| {
             take_steps(2, 10, || {

@@ -1,4 +1,4 @@
-//! Bit shuffle, by the two rules there are.
+//! Bit shuffle, by two rules.
 
 use blosc_kernels::{bitshuffle, copy};
 
@@ -7,11 +7,18 @@ const ITEMS_PER_BYTE: usize = 8;
 /// Which blocks bitshuffle transposes. The two rules differ for blocks whose number of items is no
 /// multiple of eight.
 ///
-/// Most chunks tell which rule their writer had. Those of version 4 do not: it may have been a beta
+/// Most chunks say which rule their writer had. Those of version 4 do not: it may have been a beta
 /// of C-Blosc2 before 2.0.0.beta.5 (the old rule) or a later release (the current one). They are
 /// read by the current rule unless the caller chooses, with
 /// [`Decompressor::with_bitshuffle`](crate::Decompressor::with_bitshuffle) or
-/// [`FrameOptions::bitshuffle`](crate::FrameOptions::bitshuffle).
+/// [`OpenOptions::with_bitshuffle`](crate::OpenOptions::with_bitshuffle).
+///
+/// ```
+/// use blosc_oxide::{BitshuffleRule, OpenOptions};
+/// // For a frame of an early beta, which does not say it.
+/// let options = OpenOptions::new().with_bitshuffle(BitshuffleRule::Old);
+/// assert_eq!(options.bitshuffle(), BitshuffleRule::Old);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BitshuffleRule {
     /// A block is transposed if its number of items is a multiple of eight, and copied otherwise:

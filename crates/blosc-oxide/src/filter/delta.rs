@@ -6,10 +6,10 @@
 
 use blosc_kernels::delta;
 
-/// Where in its chunk a block is, for the filter that refers to another block.
+/// The position of a block in its chunk, for the filter that refers to another block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BlockPlace<'a> {
-    /// The first block, or one that stands for itself.
+    /// The first block, or one that refers to no other.
     First,
     /// A later block, with the unfiltered bytes of the first.
     After(&'a [u8]),

@@ -90,7 +90,7 @@ impl Filter {
         })
     }
 
-    /// The id as it stands in a chunk's header.
+    /// The id as it is stored in a chunk's header.
     #[must_use]
     pub fn id(self) -> u8 {
         match self {
@@ -104,7 +104,7 @@ impl Filter {
         }
     }
 
-    /// The meta byte as it stands in a chunk's header.
+    /// The meta byte as it is stored in a chunk's header.
     #[must_use]
     pub fn meta(self) -> u8 {
         match self {

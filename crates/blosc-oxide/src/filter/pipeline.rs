@@ -6,6 +6,13 @@ use crate::limits::MAX_FILTERS;
 use std::fmt;
 
 /// Up to six filters, applied in order when compressing and backwards when decompressing.
+///
+/// ```
+/// use blosc_oxide::{Filter, Pipeline};
+/// let pipeline = Pipeline::new(&[Filter::Delta, Filter::Shuffle])?;
+/// assert_eq!(pipeline.filters().collect::<Vec<_>>(), [Filter::Delta, Filter::Shuffle]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Pipeline {
     ids: [u8; MAX_FILTERS],
@@ -71,8 +78,8 @@ impl Pipeline {
         self.ids.contains(&id)
     }
 
-    /// The same with the number of planes in every bytedelta that leaves it to the size of items.
-    /// Without a super-chunk to ask for that, C-Blosc2 refuses a chunk that does not say it.
+    /// The same with the number of planes in every bytedelta that takes it from the size of items.
+    /// C-Blosc2 refuses a chunk without that number if it is in no super-chunk.
     pub(crate) fn with_planes(self, planes: u8) -> Self {
         let (ids, mut metas) = (self.ids(), self.metas());
         for (&id, meta) in ids.iter().zip(&mut metas) {

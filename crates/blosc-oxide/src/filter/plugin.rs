@@ -5,7 +5,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a [`FilterPlugin`] is told about the block it works on.
+/// What a [`FilterPlugin`] knows about the block it works on.
+///
+/// ```
+/// use blosc_oxide::plugin::FilterContext;
+/// /// How far apart equal bytes of neighbouring items are: called from a filter's `forward`.
+/// fn distance(context: FilterContext) -> usize {
+///     if context.meta == 0 { context.typesize } else { context.meta.into() }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FilterContext {

@@ -1,5 +1,4 @@
-//! A pipeline resolved for one chunk: filters with nothing left to look up, and none that does
-//! nothing.
+//! A pipeline resolved for one chunk: without look-ups, and without filters that do nothing.
 
 use super::delta::BlockPlace;
 use super::plugin::{FilterContext, FilterPlugin, FilterRegistry};
@@ -18,8 +17,8 @@ pub(crate) struct Element {
     pub(crate) bitshuffle: BitshuffleRule,
 }
 
-/// One filter. Small, and without anything borrowed: chunks of a few kilobytes feel what it costs
-/// to set a pipeline up.
+/// One filter. Small, and without borrows: for chunks of a few kilobytes, the cost of setting up a
+/// pipeline matters.
 #[derive(Clone, Copy)]
 enum Stage {
     /// No filter, in a slot behind the last one.
@@ -49,7 +48,7 @@ enum Stage {
     },
 }
 
-/// The filters of a chunk that do something, in the order of compression.
+/// The filters of a chunk that change anything, in the order of compression.
 #[derive(Clone, Copy)]
 pub(crate) struct Stages<'p> {
     stages: [Stage; MAX_FILTERS],
@@ -58,14 +57,14 @@ pub(crate) struct Stages<'p> {
 }
 
 impl<'p> Stages<'p> {
-    /// What compressing with `pipeline` has to do.
+    /// The stages of compressing with `pipeline`.
     pub(crate) fn for_encoding(pipeline: &Pipeline, element: Element, registry: &'p FilterRegistry) -> Result<Self> {
         let mut stages = Self::none();
         stages.set(pipeline, registry, |id, meta| encoding_stage(id, meta, element, registry))?;
         Ok(stages)
     }
 
-    /// Makes it what decompressing a chunk with `pipeline` has to undo.
+    /// Sets it to the stages that decompressing a chunk with `pipeline` has to undo.
     pub(crate) fn set_for_decoding(
         &mut self,
         pipeline: &Pipeline,
@@ -151,8 +150,8 @@ impl<'p> Stages<'p> {
         Ok(from)
     }
 
-    /// Whether the decoded streams belong into the output at once, instead of the scratch block, so
-    /// that [`backward`](Self::backward) ends in the output.
+    /// Whether streams are to be decoded into the output, instead of the scratch block, so that
+    /// [`backward`](Self::backward) ends in the output.
     pub(crate) fn starts_in_output(&self) -> bool {
         let moves = self.as_slice().iter().filter(|stage| !matches!(stage, Stage::Delta { .. })).count();
         moves.is_multiple_of(2)

@@ -23,7 +23,19 @@ use crate::storage::ReadAt;
 
 /// A format that frames had before the first release candidate of C-Blosc2. Later releases do not
 /// read them.
+///
+/// ```
+/// use blosc_oxide::legacy::EarlyFrame;
+/// use blosc_oxide::{Frame, FrameVersion, Options, SuperChunk};
+/// let mut sc = SuperChunk::new(Options::new(1))?;
+/// sc.append(b"data")?;
+/// let mut file = std::io::Cursor::new(Vec::new());
+/// sc.write_early(EarlyFrame::Beta5, &mut file)?;
+/// assert_eq!(Frame::open(file.into_inner())?.version(), FrameVersion::Early(EarlyFrame::Beta5));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum EarlyFrame {
     /// That of v2.0.0-beta.1: a header of 64 bytes, and no trailer.
     Beta1,

@@ -129,7 +129,7 @@ impl Frame {
     /// The newest state of what has been opened, read while nobody who locks changes it.
     fn read(origin: &Origin) -> Result<Arc<SuperChunk>> {
         let _lock = if origin.options().locking() { Some(Self::shared_lock(origin)?) } else { None };
-        let sc = Arc::new(origin.open_reader()?);
+        let sc = Arc::new(origin.named(origin.open_reader())?);
         origin.set_newest(Arc::clone(&sc));
         Ok(sc)
     }

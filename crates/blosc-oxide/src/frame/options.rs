@@ -8,7 +8,19 @@ use crate::storage::Durability;
 use std::time::Duration;
 
 /// Whether a frame is one file or many.
+///
+/// ```
+/// use blosc_oxide::{Frame, FrameLayout, FrameOptions, Options};
+/// # let path = std::env::temp_dir().join(format!("blosc-oxide-layout-{}.sframe", std::process::id()));
+/// let options = FrameOptions::new(Options::new(1)).with_layout(FrameLayout::Sparse);
+/// let frame = Frame::create(&path, options)?.commit()?;
+/// assert_eq!(frame.layout(), FrameLayout::Sparse);
+/// assert!(path.is_dir());
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum FrameLayout {
     /// One file.
     #[default]

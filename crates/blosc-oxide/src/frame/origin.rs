@@ -6,7 +6,7 @@ use super::open;
 use super::open_options::OpenOptions;
 use super::options::Settings;
 use super::sparse::Sparse;
-use crate::error::{Result, bail};
+use crate::error::{AtPath, Result, bail};
 use crate::exec::lock;
 use crate::schunk::{PublishChunks, ReadChunks, State, Store, SuperChunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, Location};
@@ -56,6 +56,14 @@ impl Origin {
     /// The path, where the frame has one.
     pub(super) fn path(&self) -> Option<&Path> {
         if let Location::Path(path) = &self.location { Some(path) } else { None }
+    }
+
+    /// The same result, with an error that names the path.
+    pub(crate) fn named<T>(&self, result: Result<T>) -> Result<T> {
+        match self.path() {
+            Some(path) => result.at_path(path),
+            None => result,
+        }
     }
 
     /// Waits until nobody edits what comes from the same opening. Who has the turn gives it back.

@@ -30,6 +30,11 @@ pub(crate) struct Transaction {
 impl Transaction {
     /// Begins with the newest state. Waits until nobody else edits the frame.
     pub(crate) fn begin(origin: &Arc<Origin>) -> Result<(Self, SuperChunk)> {
+        origin.named(Self::begin_unnamed(origin))
+    }
+
+    /// The same with errors that do not name the frame.
+    fn begin_unnamed(origin: &Arc<Origin>) -> Result<(Self, SuperChunk)> {
         let deadline = origin.options().lock_timeout().map(|timeout| Instant::now() + timeout);
         let mut left = origin.take_turn(deadline)?;
         match begin(origin, &mut left, deadline) {
@@ -49,8 +54,9 @@ impl Transaction {
     /// Begins something new.
     pub(crate) fn create(location: Location, options: FrameOptions) -> Result<(Self, SuperChunk)> {
         let opening = options.opening();
-        let (creation, lock, mut sc) = Creation::begin(&location, options)?;
+        let begun = Creation::begin(&location, options);
         let origin = Origin::new(location, opening);
+        let (creation, lock, mut sc) = origin.named(begun)?;
         origin.take_first_turn();
         let token = Arc::new(());
         sc.set_token(Some(Arc::clone(&token)));
@@ -62,12 +68,12 @@ impl Transaction {
         self.check(sc)?;
         if let Some(creation) = &mut self.creation {
             sc.mark_changed();
-            creation.finish(sc)?;
+            self.origin.named(creation.finish(sc))?;
             self.creation = None;
             // Whoever has opened it meanwhile may be changing it: the next commit tells.
             let _ = sc.begin();
         } else {
-            sc.publish()?;
+            self.origin.named(sc.publish())?;
         }
         self.snapshot(sc)
     }
@@ -75,7 +81,7 @@ impl Transaction {
     /// Publishes all changes, reclaims unused space, and goes on.
     pub(crate) fn compact(&mut self, sc: &mut SuperChunk) -> Result<Frame> {
         self.publish(sc)?;
-        sc.compact()?;
+        self.origin.named(sc.compact())?;
         self.snapshot(sc)
     }
 

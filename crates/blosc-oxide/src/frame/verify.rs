@@ -35,6 +35,16 @@ impl<K: Hash + Eq, V: Copy> Remembered<K, V> {
 }
 
 /// What a verification has found.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
+/// let mut edit = Frame::create(MemoryStorage::default(), Options::new(1))?;
+/// edit.append(b"data")?;
+/// let found = edit.commit()?.verify()?;
+/// assert!(found.is_good());
+/// assert_eq!((found.chunks, found.checksums), (1, 1));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
@@ -65,6 +75,21 @@ pub(super) fn is_obstacle(error: &Error) -> bool {
 }
 
 /// A damaged part of a frame.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
+/// let mut edit = Frame::create(MemoryStorage::default(), Options::new(1))?;
+/// edit.append(b"data")?;
+/// let frame = edit.commit()?;
+/// let position = frame.chunk_position(0)?.unwrap_or_default() as usize;
+/// let mut bytes = frame.to_bytes()?;
+/// bytes[position + 33] ^= 1;
+/// for damage in Frame::open(bytes)?.verify()?.damage {
+///     assert_eq!(damage.chunk, Some(0));
+///     println!("{}", damage.error);
+/// }
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Damage {

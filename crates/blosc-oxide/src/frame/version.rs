@@ -5,7 +5,15 @@ use super::header::{self, MAGIC};
 use super::{EarlyFrame, Frame, FrameLayout, early};
 
 /// Which format a frame has.
+///
+/// ```
+/// use blosc_oxide::{Frame, FrameVersion, Options, storage::MemoryStorage};
+/// let frame = Frame::create(MemoryStorage::default(), Options::new(1))?.commit()?;
+/// assert_eq!(frame.version(), FrameVersion::Current(2));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FrameVersion {
     /// One of the betas, of which only we read and write both.
     Early(EarlyFrame),

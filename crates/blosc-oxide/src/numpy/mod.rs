@@ -22,6 +22,13 @@ const NPY_ALIGN: usize = 64;
 const MAX_DESCRIPTION: usize = 16 << 20;
 
 /// In which order the items of an array are stored.
+///
+/// ```
+/// use blosc_oxide::{ItemOrder, NpyHeader};
+/// let columns_first = NpyHeader::new("<f4", [60, 100], ItemOrder::Fortran)?;
+/// assert_eq!(columns_first.order(), ItemOrder::Fortran);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ItemOrder {
     /// The last dimension varies fastest, as in C.

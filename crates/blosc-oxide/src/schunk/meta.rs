@@ -44,6 +44,15 @@ impl Layers {
 }
 
 /// The metalayers of a super-chunk: up to 16, kept in the header of a frame.
+///
+/// ```
+/// use blosc_oxide::{Options, SuperChunk};
+/// let mut sc = SuperChunk::new(Options::new(1))?;
+/// sc.metalayers_mut().add("unit", *b"kelvin")?;
+/// sc.metalayers_mut().update("unit", *b"metres")?;
+/// assert_eq!(sc.metalayers().get("unit"), Some(&b"metres"[..]));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metalayers(Layers);
 
@@ -111,6 +120,15 @@ impl Metalayers {
 }
 
 /// The variable-length metalayers of a super-chunk, kept compressed in the trailer of a frame.
+///
+/// ```
+/// use blosc_oxide::{Options, SuperChunk};
+/// let mut sc = SuperChunk::new(Options::new(1))?;
+/// sc.vlmetalayers_mut().add("note", b"short")?;
+/// sc.vlmetalayers_mut().update("note", b"much longer than before")?;
+/// assert_eq!(sc.vlmetalayers().get("note")?.as_deref(), Some(&b"much longer than before"[..]));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VlMetalayers {
     /// The contents as chunks.

@@ -11,6 +11,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Named storages side by side.
+///
+/// ```
+/// use blosc_oxide::storage::{Directory, MemoryDirectory};
+/// let directory = MemoryDirectory::new();
+/// directory.create("a")?.write_at(0, b"data")?;
+/// directory.rename("a", "b")?;
+/// assert_eq!((directory.names()?, directory.open("b")?.len()?), (vec!["b".to_owned()], 4));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 pub trait Directory: Send + Sync {
     /// Opens one for reading.
     ///
@@ -108,6 +117,18 @@ pub trait Directory: Send + Sync {
 /// Nothing in it is opened but its own regular files: symbolic links are not followed, and pipes,
 /// devices, sockets and directories are refused. The path itself may lead through links. It is
 /// opened when it is first used.
+///
+/// ```
+/// use blosc_oxide::storage::FileDirectory;
+/// use blosc_oxide::{Frame, Options};
+/// # let path = std::env::temp_dir().join(format!("blosc-oxide-directory-{}", std::process::id()));
+/// let mut edit = Frame::create(FileDirectory::create_new(&path)?, Options::new(1))?;
+/// edit.append(b"in a file of its own")?;
+/// edit.commit()?;
+/// assert_eq!(Frame::open(FileDirectory::new(&path))?.nbytes(), 20);
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct FileDirectory(PlainDirectory);
 
@@ -185,6 +206,14 @@ impl DirectoryReader for PlainReader {
 }
 
 /// A directory in memory. Clones share what is in it.
+///
+/// ```
+/// use blosc_oxide::storage::MemoryDirectory;
+/// use blosc_oxide::{Frame, FrameLayout, Options};
+/// let frame = Frame::create(MemoryDirectory::new(), Options::new(1))?.commit()?;
+/// assert_eq!(frame.layout(), FrameLayout::Sparse);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct MemoryDirectory {
     files: Arc<Mutex<BTreeMap<String, SharedMemory>>>,

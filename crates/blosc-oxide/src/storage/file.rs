@@ -6,6 +6,18 @@ use std::io;
 use std::path::Path;
 
 /// Storage in a file.
+///
+/// ```
+/// use blosc_oxide::storage::{FileStorage, ReadAt, Storage};
+/// # let path = std::env::temp_dir().join(format!("blosc-oxide-file-{}", std::process::id()));
+/// let file = FileStorage::create_new(&path)?;
+/// file.write_at(0, b"some data")?;
+/// let mut end = [0; 4];
+/// file.read_at(5, &mut end)?;
+/// assert_eq!(&end, b"data");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
@@ -105,8 +117,9 @@ impl Storage for FileStorage {
     #[cfg(not(unix))]
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         use std::io::{Seek, SeekFrom, Write};
-        self.file.seek(SeekFrom::Start(position))?;
-        self.file.write_all(bytes)
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(position))?;
+        file.write_all(bytes)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -5,6 +5,14 @@ use std::io;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Storage in memory. Clones share the bytes.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
+/// let storage = MemoryStorage::default();
+/// Frame::create(storage.clone(), Options::new(1))?.commit()?;
+/// assert_eq!(Frame::open(storage.to_bytes())?.nbytes(), 0);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStorage(Arc<RwLock<Vec<u8>>>);
 

@@ -24,6 +24,29 @@ use std::io;
 use std::sync::Arc;
 
 /// Bytes that can be read at any position, from many threads at once.
+///
+/// ```
+/// use blosc_oxide::storage::ReadAt;
+/// use blosc_oxide::{Frame, Location, Options, storage::MemoryStorage};
+/// use std::io;
+///
+/// /// Counts in reads what a remote store would count in requests.
+/// struct Traced(MemoryStorage);
+/// impl ReadAt for Traced {
+///     fn len(&self) -> io::Result<u64> {
+///         self.0.len()
+///     }
+///     fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+///         println!("{} bytes at {position}", buffer.len());
+///         self.0.read_at(position, buffer)
+///     }
+/// }
+///
+/// let storage = MemoryStorage::default();
+/// Frame::create(storage.clone(), Options::new(1))?.commit()?;
+/// assert_eq!(Frame::open(Location::source(Traced(storage)))?.nbytes(), 0);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 pub trait ReadAt: Send + Sync {
     /// How many bytes there are.
     ///
@@ -51,6 +74,16 @@ pub trait ReadAt: Send + Sync {
 ///
 /// A crash may lose any write that was not followed by a [`sync`](Self::sync), or keep a part of
 /// it.
+///
+/// ```
+/// use blosc_oxide::storage::{MemoryStorage, ReadAt, Storage};
+/// let storage = MemoryStorage::default();
+/// storage.write_at(0, b"some data")?;
+/// storage.set_len(4)?;
+/// storage.sync()?;
+/// assert_eq!((storage.len()?, storage.to_bytes()), (4, b"some".to_vec()));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 pub trait Storage: ReadAt {
     /// Writes `bytes` from `position` on, beyond the end if need be.
     ///

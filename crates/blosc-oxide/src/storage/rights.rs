@@ -3,6 +3,20 @@
 use std::fmt;
 
 /// The right to change something that is stored. It is given back when it is dropped.
+///
+/// ```
+/// use blosc_oxide::storage::WriteRight;
+/// use std::sync::{Arc, Mutex};
+/// /// Whoever drops the right drops the guard, and so lets others write.
+/// fn right(writers: &Arc<Mutex<u32>>) -> WriteRight {
+///     WriteRight::new(Arc::clone(writers))
+/// }
+/// let writers = Arc::new(Mutex::new(0));
+/// let held = right(&writers);
+/// assert_eq!(Arc::strong_count(&writers), 2);
+/// drop(held);
+/// assert_eq!(Arc::strong_count(&writers), 1);
+/// ```
 pub struct WriteRight(Option<Box<dyn Send + Sync>>);
 
 impl WriteRight {
@@ -27,6 +41,19 @@ impl fmt::Debug for WriteRight {
 
 /// A lock that keeps others from changing something, who lock it too. It is given back when it is
 /// dropped.
+///
+/// ```
+/// use blosc_oxide::{Frame, FrameOptions, Options};
+/// # let path = std::env::temp_dir().join(format!("blosc-oxide-shared-{}.b2frame", std::process::id()));
+/// let frame = Frame::create(&path, FrameOptions::new(Options::new(1)).with_locking(true))?.commit()?;
+/// let lock = frame.lock_shared()?;
+/// // Nobody who locks changes the frame here.
+/// drop(lock);
+/// # drop(frame);
+/// # std::fs::remove_file(&path)?;
+/// # let _ = std::fs::remove_file(path.with_extension("b2frame.b2lock"));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 pub struct SharedLock {
     _guard: Box<dyn Send + Sync>,
 }
@@ -47,6 +74,14 @@ impl fmt::Debug for SharedLock {
 
 /// Somebody who reads a directory: as long as it lives, nothing that a committed state needs is
 /// removed, unless by `compact`.
+///
+/// ```
+/// use blosc_oxide::storage::{Directory, MemoryDirectory};
+/// let directory = MemoryDirectory::new();
+/// let reader = directory.reader()?;
+/// assert!(reader.is_only());
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 pub trait DirectoryReader: Send + Sync {
     /// Whether there is certainly no other at this moment.
     fn is_only(&self) -> bool;

@@ -107,7 +107,7 @@ impl Directory for DirectoryOnDisk {
 pub fn empty(layout: FrameLayout) -> Disk {
     match layout {
         FrameLayout::Contiguous => Disk::with_image(Image::of_file(FILE, Vec::new())),
-        FrameLayout::Sparse => Disk::new(),
+        _ => Disk::new(),
     }
 }
 
@@ -115,7 +115,7 @@ pub fn empty(layout: FrameLayout) -> Disk {
 pub fn header_file(layout: FrameLayout) -> &'static str {
     match layout {
         FrameLayout::Contiguous => FILE,
-        FrameLayout::Sparse => INDEX,
+        _ => INDEX,
     }
 }
 
@@ -128,7 +128,7 @@ pub fn options() -> FrameOptions {
 pub fn location(disk: &Disk, layout: FrameLayout) -> Result<Location> {
     Ok(match layout {
         FrameLayout::Contiguous => Location::storage(OnDisk(disk.open(FILE)?)),
-        FrameLayout::Sparse => Location::directory(DirectoryOnDisk::new(disk)),
+        _ => Location::directory(DirectoryOnDisk::new(disk)),
     })
 }
 
@@ -148,7 +148,7 @@ pub fn open(disk: &Disk, layout: FrameLayout) -> Result<Frame> {
 pub fn repair(disk: &Disk, layout: FrameLayout) -> Result<Repair> {
     match layout {
         FrameLayout::Contiguous => Frame::repair(OnDisk(disk.open(FILE)?), options()),
-        FrameLayout::Sparse => Frame::repair_directory(DirectoryOnDisk::new(disk), options()),
+        _ => Frame::repair_directory(DirectoryOnDisk::new(disk), options()),
     }
 }
 

@@ -77,7 +77,7 @@ impl Sample {
         let path = self.directory.join(&name);
         match recording.layout {
             FrameLayout::Contiguous => fs::write(path, image.get(FILE).unwrap_or_default()).unwrap(),
-            FrameLayout::Sparse => {
+            _ => {
                 fs::create_dir(&path).unwrap();
                 image.iter().for_each(|(name, bytes)| fs::write(path.join(name), bytes).unwrap());
             }

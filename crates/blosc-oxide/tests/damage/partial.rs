@@ -45,7 +45,7 @@ fn damage_headers(disk: &Disk, layout: FrameLayout, chunks: &[usize]) -> Disk {
         let position = frame.chunk_position(index).unwrap().unwrap();
         let (file, at) = match layout {
             FrameLayout::Contiguous => (disk::FILE.to_owned(), usize::try_from(position).unwrap()),
-            FrameLayout::Sparse => (format!("{position:08X}.chunk"), 0),
+            _ => (format!("{position:08X}.chunk"), 0),
         };
         changed(&disk, &file, |bytes| bytes[at + 4..at + 16].fill(0xff))
     })
@@ -143,7 +143,7 @@ fn a_size_that_is_wrong_is_told_and_nothing_is_read_by_it() {
         let position = disk::open(&whole, layout).unwrap().chunk_position(2).unwrap().unwrap();
         let (file, at) = match layout {
             FrameLayout::Contiguous => (disk::FILE.to_owned(), usize::try_from(position).unwrap()),
-            FrameLayout::Sparse => (format!("{position:08X}.chunk"), 0),
+            _ => (format!("{position:08X}.chunk"), 0),
         };
         // A header that can be read, of other sizes.
         let damaged = changed(&whole, &file, |bytes| bytes[at + 4..at + 8].copy_from_slice(&804_i32.to_le_bytes()));

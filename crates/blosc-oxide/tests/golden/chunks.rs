@@ -161,6 +161,7 @@ fn special_code(special: Option<Special>) -> u8 {
         Some(Special::NaN) => 2,
         Some(Special::Value) => 3,
         Some(Special::Uninit) => 4,
+        Some(other) => panic!("{other:?} has no code here"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use blosc_oxide::{
     ArrayOptions, AxisSelection, Chunk, Codec, Decompressor, ErrorKind, Fill, Frame, FrameOptions, ItemOrder,
-    LazyChunk, Limits, Location, NdArray, NpyHeader, Options, Result, Special, SuperChunk, Threads,
+    LazyChunk, Limits, Location, NdArray, NpyHeader, OpenOptions, Options, Result, Special, SuperChunk, Threads,
     legacy::{PackedOptions, PackedSuperChunk},
     storage::MemoryStorage,
 };
@@ -45,6 +45,19 @@ fn what_compress_can_take_is_within_the_limit_of_decompress() {
     assert_eq!(blosc_oxide::decompress(&chunk).unwrap().len(), nbytes);
     assert_eq!(blosc_oxide::decompress_items::<f64>(&chunk).unwrap().len(), nbytes / 8);
     assert_eq!(Decompressor::new().decompress(&chunk).unwrap_err().kind(), ErrorKind::LimitExceeded);
+}
+
+#[test]
+fn numbers_of_a_frame_are_held_to_the_limit() {
+    let mut edit = Frame::create(MemoryStorage::default(), Options::new(4)).unwrap();
+    edit.append_items(&[7_u32; 1000]).unwrap();
+    let bytes = edit.commit().unwrap().to_bytes().unwrap();
+    let limited = |limit| {
+        let options = OpenOptions::new().with_limits(Limits::new().with_max_allocation(limit));
+        Frame::open_with(bytes.clone(), &options)?.read_items::<u32>(0..1000)
+    };
+    assert_eq!(limited(4000).unwrap(), [7; 1000]);
+    assert_eq!(limited(3999).unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod corruption;
 mod frames;
 mod limits;
 mod packed;
+mod paths;
 mod regressions;
 
 use testkit::alloc::CountingAllocator;

@@ -226,6 +226,6 @@ fn mark_of(special: Special) -> i64 {
         Special::Zeros => 1,
         Special::NaN => 2,
         Special::Value => 3,
-        Special::Uninit => 4,
+        _ => 4,
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn cparams_of(source: &SuperChunk) -> Outcome<Cparams> {
         blosc_oxide::SplitMode::Always => split::ALWAYS,
         blosc_oxide::SplitMode::Never => split::NEVER,
         blosc_oxide::SplitMode::Auto => split::AUTO,
-        blosc_oxide::SplitMode::ForwardCompat => split::FORWARD_COMPAT,
+        _ => split::FORWARD_COMPAT,
     };
     Ok(cparams)
 }

@@ -29,7 +29,8 @@ impl Cells {
         Self { is_averaging: true, ..self.clone() }
     }
 
-    /// Calls `visit` for each run of bytes, cell by cell, with where it is in the block in C order.
+    /// Calls `visit` for each run of bytes, cell by cell, with its position in the block in C
+    /// order.
     fn each_run(&self, edge: usize, visit: &mut impl FnMut(Run)) {
         let ndim = self.shape.len();
         let mut cell = vec![0; ndim];

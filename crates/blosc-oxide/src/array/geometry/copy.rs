@@ -57,7 +57,7 @@ pub(in crate::array) struct Plain<'a> {
     pub(in crate::array) strides: &'a [usize],
 }
 
-/// Fills a buffer with the items of a box, which are so many bytes apart along each axis.
+/// Fills a buffer with the items of a box, which are `strides` bytes apart along each axis.
 pub(in crate::array) type ReadItems<'a> = dyn Fn(&[Range<u64>], &mut [u8], &[usize]) -> Result<()> + Sync + 'a;
 
 /// Copies a box of `shape` to the start of `out`, where items are `strides` bytes apart along each
@@ -74,8 +74,8 @@ pub(in crate::array) fn copy_items(
     copy_box(typesize, shape, source, out, 0, &signed(strides));
 }
 
-/// Puts the items of a box of `shape` into the data of a chunk, from its first item on. What lies
-/// outside the box is left as it is.
+/// Puts the items of a box of `shape` into the data of a chunk, from its first item on. Items
+/// outside the box do not change.
 pub(in crate::array) fn put_into_blocks(geometry: &Geometry, shape: &[usize], from: Plain<'_>, data: &mut [u8]) {
     let ndim = geometry.ndim();
     let lengths: Vec<usize> = geometry.blocks().iter().map(|&length| size(length)).collect();

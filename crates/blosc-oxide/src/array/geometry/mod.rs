@@ -1,7 +1,7 @@
 //! Shape, chunk shape and block shape of an array, and everything that follows from them.
 //!
-//! An array is cut into chunks, and each chunk into blocks. Chunks at the border are as large as
-//! the others, and so are blocks at the border of a chunk: what lies outside is padding. All
+//! An array is divided into chunks, and each chunk into blocks. Chunks at the border are as large
+//! as the others, and so are blocks at the border of a chunk: what lies outside is padding. All
 //! products are checked when a [`Geometry`] is made.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation, clippy::unwrap_used)]
 
@@ -22,7 +22,17 @@ use crate::error::{Result, bail, error};
 use crate::limits::{MAX_BLOCKSIZE, MAX_DIMS, MAX_NBYTES};
 use std::ops::Range;
 
-/// How an array is cut up.
+/// How an array is divided into chunks and blocks.
+///
+/// ```
+/// use blosc_oxide::Geometry;
+/// let geometry = Geometry::new(8, &[1000, 250], &[100, 100], &[10, 100])?;
+/// assert_eq!((geometry.grid(), geometry.nchunks()), (&[10, 3][..], 30));
+/// assert_eq!((geometry.chunk_nbytes(), geometry.block_nbytes()), (80_000, 8000));
+/// // Chunks at the edge of the array are cut off.
+/// assert_eq!(geometry.chunk_spans(2)?, [0..100, 200..250]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Geometry {
     typesize: usize,
@@ -95,7 +105,7 @@ impl Geometry {
         })
     }
 
-    /// The same cutting of another shape.
+    /// The same chunks and blocks for another shape.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -169,7 +179,7 @@ impl Geometry {
         self.block_nbytes
     }
 
-    /// The number of the chunk at this place of the grid.
+    /// The number of the chunk at these coordinates of the grid.
     #[must_use]
     pub fn chunk_index(&self, place: &[u64]) -> u64 {
         self.number_of(place.iter().copied())
@@ -179,7 +189,7 @@ impl Geometry {
         number(&self.grid, place)
     }
 
-    /// The number of the block at this place of the grid of a chunk's blocks.
+    /// The number of the block at these coordinates of the grid of a chunk's blocks.
     pub(in crate::array) fn block_number(&self, place: impl Iterator<Item = u64>) -> u64 {
         number(&self.block_grid, place)
     }
@@ -196,7 +206,7 @@ impl Geometry {
         Ok(self.spans_of_chunk(chunk))
     }
 
-    /// The same for a number that is that of a chunk.
+    /// The same for a number that is known to be valid.
     pub(in crate::array) fn spans_of_chunk(&self, chunk: u64) -> Vec<Range<u64>> {
         self.chunk_coordinates(chunk).into_iter().enumerate().map(|(axis, at)| self.chunk_span(axis, at)).collect()
     }
@@ -207,8 +217,8 @@ impl Geometry {
         is_run(&self.chunks, &self.shape) && is_run(&self.blocks, &self.chunks)
     }
 
-    /// Whether a chunk has room for more than these items: behind the end of the array, or behind
-    /// its last block.
+    /// Whether a chunk has padding besides these items: behind the end of the array, or behind its
+    /// last block.
     pub(in crate::array) fn has_padding(&self, spans: &[Range<u64>]) -> bool {
         let lengths = self.chunks.iter().zip(&self.blocks);
         spans
@@ -217,13 +227,13 @@ impl Geometry {
             .any(|(span, (&chunk, &block))| span.end.saturating_sub(span.start) < chunk || !chunk.is_multiple_of(block))
     }
 
-    /// The place in the grid of the chunk with this number.
+    /// The coordinates in the grid of the chunk with this number.
     #[must_use]
     pub fn chunk_coordinates(&self, chunk: u64) -> Vec<u64> {
         place(&self.grid, chunk)
     }
 
-    /// Which items along an axis the chunk at this place of the grid has; the last one may have
+    /// Which items along an axis the chunk at this index of the grid has; the last one may have
     /// fewer.
     #[must_use]
     pub fn chunk_span(&self, axis: usize, place: u64) -> Range<u64> {
@@ -239,7 +249,7 @@ fn is_run(cell: &[u64], whole: &[u64]) -> bool {
     cell.iter().zip(whole).skip(is_longer_than_one.saturating_add(1)).all(|(cell, whole)| cell == whole)
 }
 
-/// How many cells of a size it takes to cover a length.
+/// How many cells of a size cover a length.
 fn cells(length: u64, cell: u64) -> u64 {
     if length == 0 || cell == 0 { 0 } else { length.div_ceil(cell) }
 }
@@ -271,12 +281,12 @@ fn nbytes(what: &str, lengths: impl Iterator<Item = u64>, typesize: usize, max: 
     }
 }
 
-/// The number of a place in a grid, counted in C order.
+/// The number of coordinates in a grid, counted in C order.
 fn number(grid: &[u64], place: impl Iterator<Item = u64>) -> u64 {
     grid.iter().zip(place).fold(0, |number: u64, (&length, at)| number.saturating_mul(length).saturating_add(at))
 }
 
-/// The place of a number in a grid.
+/// The coordinates of a number in a grid.
 fn place(grid: &[u64], mut number: u64) -> Vec<u64> {
     let mut place = vec![0; grid.len()];
     for (at, &length) in place.iter_mut().zip(grid).rev() {

@@ -1,5 +1,4 @@
-//! Data that goes out in C or Fortran order, of any length, without ever being in memory as a
-//! whole.
+//! Output of an array in C or Fortran order, in bounded memory.
 
 use super::regions::{Axis, Budget, Region, Regions, in_order};
 use crate::array::geometry::copy::{c_strides, size};
@@ -10,13 +9,13 @@ use crate::numpy::ItemOrder;
 use std::io::Write;
 use std::ops::Range;
 
-/// How much is in memory at a time.
+/// The most bytes in memory at a time.
 pub(in crate::array) const PART_NBYTES: u64 = 32 << 20;
 /// The same for a row of blocks.
 const ROW_NBYTES: u64 = 256 << 20;
 const BUDGET: Budget = Budget { usual: PART_NBYTES, row: ROW_NBYTES };
 
-/// The items of an array in an order of choice, as they are written out.
+/// A view of an array in C or Fortran order, to be written out.
 ///
 /// ```
 /// use blosc_oxide::{ArrayOptions, ItemOrder, NdArray, Options};
@@ -54,13 +53,13 @@ impl ArrayReader {
     ///
     /// # Errors
     /// `InvalidArgument` if there are not as many bytes; as reading the chunks, and whatever `out`
-    /// reports. What came before that has been written.
+    /// reports. Everything before the failure has been written.
     pub fn write_to(&self, range: Range<u64>, out: impl Write) -> Result<()> {
         self.in_order(ItemOrder::C).write_to(range, out)
     }
 
-    /// The bytes of the array in C order from `start` on, as many of them as are cheap to get at
-    /// once; none at the end.
+    /// The bytes of the array in C order from `start` on, as many of them as can be read
+    /// together without extra work; none at the end.
     ///
     /// # Errors
     /// As [`write_to`](Self::write_to).
@@ -68,12 +67,12 @@ impl ArrayReader {
         self.in_order(ItemOrder::C).bytes_from(start)
     }
 
-    /// Writes what `selections` select, in C order, to `out`, in as little memory as
+    /// Writes the items that `selections` select, in C order, to `out`, in as little memory as
     /// [`write_to`](Self::write_to).
     ///
     /// # Errors
-    /// As [`slice`](Self::slice), and whatever `out` reports. What came before that has been
-    /// written.
+    /// As [`slice`](Self::slice), and whatever `out` reports. Everything before the failure has
+    /// been written.
     pub fn slice_to(&self, selections: &[AxisSelection], out: impl Write) -> Result<()> {
         self.in_order(ItemOrder::C).slice_to(selections, out)
     }
@@ -134,7 +133,7 @@ impl OrderedView<'_> {
         vec![AxisSelection::All; self.array.geometry().ndim()]
     }
 
-    /// What `selections` select, cut into parts that follow each other in this order.
+    /// The items that `selections` select, divided into parts in this order.
     fn regions(&self, selections: &[AxisSelection], budget: Budget) -> Result<Regions> {
         let geometry = self.array.geometry();
         let counts = self.array.taken(selections)?;
@@ -147,7 +146,7 @@ impl OrderedView<'_> {
         Ok(Regions::new(&in_order(&axes, self.order), geometry.typesize(), budget))
     }
 
-    /// The bytes of a part of what `selections` select.
+    /// The bytes of a part of the selected items.
     fn part(&self, selections: &[AxisSelection], region: &Region) -> Result<Vec<u8>> {
         let spans = in_order(&region.spans, self.order);
         let selections: Vec<AxisSelection> =
@@ -166,7 +165,7 @@ impl OrderedView<'_> {
     }
 }
 
-/// How what is taken of an axis is stored.
+/// How the selected items of an axis are stored.
 fn cut(selection: &AxisSelection, count: usize, chunk: u64, block: u64) -> Axis {
     let length = count as u64;
     match selection {

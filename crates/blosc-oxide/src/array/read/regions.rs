@@ -1,11 +1,11 @@
-//! An array, or what is taken of one, cut into parts that follow each other in C order, each within
-//! a budget of memory.
+//! An array, or a selection of its items, divided into consecutive parts in C order, each within a
+//! budget of memory.
 
 use crate::numpy::ItemOrder;
 use std::ops::Range;
 
-/// What belongs to the axes of an array, the slowest axis of this order first; the other way round,
-/// too.
+/// Values for the axes of an array, reordered so that the slowest axis of this order is first; also
+/// the inverse.
 pub(in crate::array) fn in_order<T: Clone>(values: &[T], order: ItemOrder) -> Vec<T> {
     match order {
         ItemOrder::C => values.to_vec(),
@@ -22,20 +22,20 @@ pub(in crate::array) struct Budget {
     pub(in crate::array) row: u64,
 }
 
-/// What is taken along an axis, and how that is stored.
+/// The selection along an axis, and how it is stored.
 #[derive(Debug, Clone)]
 pub(in crate::array) struct Axis {
-    /// How many items are taken.
+    /// How many items are selected.
     pub(in crate::array) length: u64,
-    /// Where in a chunk the first of them is.
+    /// The position of the first one in its chunk.
     pub(in crate::array) start: u64,
-    /// How many of those that are taken a chunk has.
+    /// How many selected items a chunk has.
     pub(in crate::array) chunk: u64,
-    /// How many of those that are taken a block has.
+    /// How many selected items a block has.
     pub(in crate::array) block: u64,
 }
 
-/// The parts, one after the other: the items of each are in a row, and those of the next follow.
+/// The parts, in order: the items of each are contiguous in the output.
 pub(in crate::array) struct Regions {
     lengths: Vec<u64>,
     /// The axis along which parts are ranges: before it they are single indices, behind it

@@ -12,7 +12,8 @@ use blosc_kernels::boxes::{BoxMut, Source};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// From this part of a block on, all of it is decoded: the rest costs less than leaving it out.
+/// If this share of a block is selected, all of it is decoded: that costs less than leaving the
+/// rest out.
 const MOST_OF_A_BLOCK: (usize, usize) = (3, 4);
 
 impl ArrayReader {
@@ -24,8 +25,8 @@ impl ArrayReader {
         self.slice(&vec![AxisSelection::All; self.geometry().ndim()])
     }
 
-    /// What `selections` select, a selection for each axis, in C order. Only the blocks that are
-    /// touched are decoded.
+    /// The items that `selections` select, one selection for each axis, in C order. Only the blocks
+    /// that are touched are decoded.
     ///
     /// # Errors
     /// `InvalidArgument` if there is not a selection for each axis or one is outside; as reading
@@ -48,18 +49,18 @@ impl ArrayReader {
         Ok(selection)
     }
 
-    /// Puts what `selections` select into `out`, in C order.
+    /// Puts the items that `selections` select into `out`, in C order.
     ///
     /// # Errors
-    /// As [`slice`](Self::slice); `InvalidArgument` if `out` is not as long as what they take.
+    /// As [`slice`](Self::slice); `InvalidArgument` if `out` is not as long as these items.
     pub fn slice_into(&self, selections: &[AxisSelection], out: &mut [u8]) -> Result<()> {
         let selection = Selection::new(self.geometry(), selections, self.sc.limits())?;
         check_len(out.len(), &selection)?;
         self.read(&selection, out)
     }
 
-    /// Puts what `selections` select into `out`, where items along each axis that is kept are
-    /// `strides` bytes apart: into a part of a larger array, or in another order.
+    /// Puts the items that `selections` select into `out`, where items along each remaining axis
+    /// are `strides` bytes apart: into a part of a larger array, or in another order.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection};
@@ -72,8 +73,8 @@ impl ArrayReader {
     /// ```
     ///
     /// # Errors
-    /// As [`slice`](Self::slice); `InvalidArgument` if there is not a stride for each axis that is
-    /// kept, if items would overlap, or if `out` has no room for all.
+    /// As [`slice`](Self::slice); `InvalidArgument` if there is not one stride for each remaining
+    /// axis, if items would overlap, or if `out` is too short.
     pub fn slice_into_strided(&self, selections: &[AxisSelection], out: &mut [u8], strides: &[usize]) -> Result<()> {
         let selection = Selection::new(self.geometry(), selections, self.sc.limits())?;
         let strides = selection.all_strides(strides)?;
@@ -84,7 +85,7 @@ impl ArrayReader {
         self.read_box(&selection, target, true)
     }
 
-    /// The shape of what `selections` select: axes of a single index are gone.
+    /// The shape of the result of `selections`: an axis with a single index is dropped.
     ///
     /// # Errors
     /// `InvalidArgument` if there is not a selection for each axis or one is outside.
@@ -117,7 +118,7 @@ impl ArrayReader {
         }
     }
 
-    /// Reads what is taken; each worker has parts of the result to itself.
+    /// Reads the selected items; each worker has parts of the result to itself.
     fn read_box(&self, selection: &Selection, target: BoxMut<'_>, in_parallel: bool) -> Result<()> {
         if selection.nbytes == 0 {
             return Ok(());
@@ -165,7 +166,7 @@ struct Worker<'a> {
     array: &'a ArrayReader,
     selection: &'a Selection,
     strides: &'a [usize],
-    /// What is decoded of a block.
+    /// Which bytes of a block are decoded.
     block: Vec<u8>,
 }
 
@@ -218,7 +219,7 @@ impl Worker<'_> {
         })
     }
 
-    /// The bytes of a chunk's data that are decoded for what is taken of a block.
+    /// The bytes of a chunk's data that are decoded for the selected items of a block.
     fn wanted(&self, blocks: &[&AxisBlock]) -> Range<usize> {
         let geometry = self.array.geometry();
         let number = size(geometry.block_number(blocks.iter().map(|block| block.place)));
@@ -262,12 +263,13 @@ impl Worker<'_> {
     }
 }
 
-/// What is taken of one block, of those along each axis.
+/// The selection within one block, along each axis.
 fn chosen<'b>(blocks: &[&'b [AxisBlock]], which: &[usize]) -> Vec<&'b AxisBlock> {
     blocks.iter().zip(which).map(|(blocks, &at)| &blocks[at]).collect()
 }
 
-/// Where in the result what is wanted of a block can be decoded to, if it is the same bytes there.
+/// The range of the result that the selected items of a block can be decoded into, if its bytes are
+/// the same there.
 fn in_place<'t>(
     blocks: &[&AxisBlock],
     len: usize,

@@ -1,10 +1,10 @@
-//! What is taken along each axis of an array.
+//! The selection along one axis of an array.
 
 use crate::error::{Result, bail};
 use crate::limits::Limits;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
-/// What is taken along one axis.
+/// A selection along one axis.
 ///
 /// ```
 /// use blosc_oxide::AxisSelection;
@@ -15,16 +15,16 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 pub enum AxisSelection {
     /// Everything.
     All,
-    /// One index; the axis is gone in the result.
+    /// One index; the result does not have this axis.
     Index(u64),
-    /// From a start to before an end, by a step. A negative step goes down, and a missing end is
-    /// where it runs out.
+    /// From a start to before an end, by a step. A negative step goes down; without an end it goes
+    /// on to the end of the axis.
     Slice {
         /// The first index.
         start: u64,
         /// The index before which it ends, or after which if the step is negative.
         end: Option<u64>,
-        /// How far from one index to the next; not 0.
+        /// The distance from one index to the next; not 0.
         step: i64,
     },
     /// These indices, in any order, any number of times.
@@ -44,7 +44,7 @@ impl AxisSelection {
         Self::Indices(indices.into_iter().collect())
     }
 
-    /// From what is taken, the items of this range; it must not be empty, and the selection must be
+    /// The items of this range of the selection; it must not be empty, and the selection must be
     /// inside its axis.
     pub(in crate::array) fn part(&self, range: &Range<u64>) -> Self {
         match self {
@@ -113,7 +113,7 @@ pub(in crate::array) enum Indices {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::array) struct CheckedSelection {
     pub(in crate::array) indices: Indices,
-    /// Whether the axis is there in the result.
+    /// Whether the result has the axis.
     pub(in crate::array) keeps_axis: bool,
 }
 
@@ -137,7 +137,7 @@ impl CheckedSelection {
         Ok(Self { indices, keeps_axis: !matches!(selection, AxisSelection::Index(_)) })
     }
 
-    /// How many items are taken.
+    /// How many items are selected.
     pub(in crate::array) fn count(&self) -> usize {
         match &self.indices {
             Indices::Steps { count, .. } => *count,
@@ -145,7 +145,7 @@ impl CheckedSelection {
         }
     }
 
-    /// What is taken of the items `cell`.
+    /// The selection within the items `cell`.
     fn spans(&self, cell: &Range<u64>) -> Vec<Span> {
         match &self.indices {
             Indices::Steps { start, step, count, is_reversed } => {
@@ -223,7 +223,7 @@ pub(in crate::array) struct Span {
 }
 
 impl Span {
-    /// The items of the cell that are taken.
+    /// The selected items of the cell.
     fn indices(&self) -> impl Iterator<Item = usize> + use<> {
         let Self { from, step, count, .. } = *self;
         (0..count).map(move |k| from.saturating_add_signed(step * k.cast_signed()))
@@ -251,7 +251,7 @@ fn spans_of(pairs: impl Iterator<Item = (usize, usize)>) -> Vec<Span> {
     spans
 }
 
-/// What is taken along one axis, chunk by chunk and block by block.
+/// A selection along one axis, chunk by chunk and block by block.
 #[derive(Debug)]
 pub(in crate::array) struct AxisPlan {
     pub(in crate::array) count: usize,
@@ -261,20 +261,20 @@ pub(in crate::array) struct AxisPlan {
     is_apart: bool,
 }
 
-/// What is taken of the chunks at one place along an axis.
+/// The selection within the chunks at one index of the grid along an axis.
 #[derive(Debug)]
 pub(in crate::array) struct AxisChunk {
-    /// Where it is in the grid.
+    /// Its index in the grid.
     pub(in crate::array) place: u64,
     pub(in crate::array) blocks: Vec<AxisBlock>,
     /// Whether all items of the array that the chunk has along this axis are taken.
     pub(in crate::array) is_covered: bool,
 }
 
-/// What is taken of the blocks at one place along an axis.
+/// The selection within the blocks at one index along an axis.
 #[derive(Debug)]
 pub(in crate::array) struct AxisBlock {
-    /// Where it is in the chunk.
+    /// Its index in the chunk.
     pub(in crate::array) place: u64,
     pub(in crate::array) spans: Vec<Span>,
     /// The first and the last index that is taken.
@@ -320,7 +320,7 @@ pub(in crate::array) struct Group {
 }
 
 impl AxisPlan {
-    /// The plan of a selection that takes nothing, because another axis has nothing.
+    /// The plan of an empty selection, because that of another axis is empty.
     pub(in crate::array) fn empty(selection: &CheckedSelection) -> Self {
         Self { count: selection.count(), keeps_axis: selection.keeps_axis, chunks: Vec::new(), is_apart: true }
     }
@@ -375,7 +375,7 @@ impl AxisPlan {
     }
 }
 
-/// What is taken of the blocks of one chunk, which has the items `chunk` of the axis.
+/// The selection within the blocks of one chunk, which has the items `chunk` of the axis.
 fn blocks_of(selection: &CheckedSelection, chunk: &Range<u64>, block: u64) -> Vec<AxisBlock> {
     let spans = selection.spans(chunk);
     let (Some(first), Some(last)) = (

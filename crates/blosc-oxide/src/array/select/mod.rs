@@ -1,4 +1,4 @@
-//! What is taken of an array, axis by axis, and which blocks that touches.
+//! Selections of an array, axis by axis, and which blocks they touch.
 
 pub(in crate::array) mod axis;
 pub(in crate::array) mod plan;

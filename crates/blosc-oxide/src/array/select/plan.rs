@@ -1,4 +1,4 @@
-//! Picks of all axes together: which chunks and blocks they touch, and where the items go.
+//! Selections of all axes together: which chunks and blocks they touch, and where the items go.
 
 use super::axis::{AxisBlock, AxisPlan, AxisSelection, CheckedSelection, Group};
 use crate::array::geometry::Geometry;
@@ -8,16 +8,16 @@ use crate::error::{Result, bail, error};
 use crate::limits::Limits;
 use blosc_kernels::boxes::BoxMut;
 
-/// What is taken of each axis.
+/// The selection of each axis.
 pub(in crate::array) struct Selection {
     pub(in crate::array) axes: Vec<AxisPlan>,
-    /// The size of what is taken.
+    /// The size of the result.
     pub(in crate::array) nbytes: usize,
 }
 
 impl Selection {
-    /// Checks `selections`, and finds out what they touch; `limits` bound how many chunks and
-    /// blocks that can be along an axis.
+    /// Checks `selections`, and finds the chunks and blocks that they touch; `limits` bound how
+    /// many these can be along an axis.
     pub(in crate::array) fn new(geometry: &Geometry, selections: &[AxisSelection], limits: Limits) -> Result<Self> {
         let checked = checked(geometry, selections)?;
         let counts = checked.iter().map(CheckedSelection::count);
@@ -37,17 +37,17 @@ impl Selection {
         Ok(Self { axes: plans.collect::<Result<_>>()?, nbytes })
     }
 
-    /// How many items are taken along each axis.
+    /// How many items are selected along each axis.
     pub(in crate::array) fn counts(&self) -> Vec<usize> {
         self.axes.iter().map(|axis| axis.count).collect()
     }
 
-    /// The shape of what is taken: axes of a single index are gone.
+    /// The shape of the result: an axis with a single index is dropped.
     pub(in crate::array) fn shape(&self) -> Vec<usize> {
         self.axes.iter().filter(|axis| axis.keeps_axis).map(|axis| axis.count).collect()
     }
 
-    /// Bytes from one item to the next along each axis of what is taken, in C order.
+    /// Bytes from one item to the next along each axis of the result, in C order.
     pub(in crate::array) fn c_strides(&self, typesize: usize) -> Vec<usize> {
         c_strides(self.axes.iter().map(|axis| axis.count), typesize)
     }
@@ -96,12 +96,12 @@ pub(in crate::array) fn checked(geometry: &Geometry, selections: &[AxisSelection
     axes.map(|(axis, (selection, &length))| CheckedSelection::new(selection, axis, length)).collect()
 }
 
-/// Hands out the parts of what is taken, each with its own part of the result.
+/// Hands out the parts of the selection, each with its own part of the result.
 pub(in crate::array) struct Parts<'a> {
     groups: &'a [Vec<Group>],
     /// The next group along each axis.
     next: Vec<usize>,
-    /// What is left of the result along each axis, within one group of every axis before it.
+    /// The rest of the result along each axis, within one group of every axis before it.
     rest: Vec<Option<BoxMut<'a>>>,
     /// The axis that is being cut, or `None` when all is handed out.
     axis: Option<usize>,
@@ -178,8 +178,7 @@ pub(in crate::array) struct BoxCopy {
     pub(in crate::array) shape: Dims<usize>,
 }
 
-/// Calls `copy` for each box of items that is taken of a block, given by what is taken of it along
-/// each axis.
+/// Calls `copy` for each box of selected items of a block, given by its selection along each axis.
 pub(in crate::array) fn each_box(blocks: &[&AxisBlock], strides: &[usize], mut copy: impl FnMut(&BoxCopy)) {
     let mut which = vec![0; blocks.len()];
     loop {

@@ -13,9 +13,9 @@ use crate::storage::Location;
 use std::ops::Range;
 
 impl ArrayReader {
-    /// A copy with other chunks, another codec or in another place: start with
+    /// A copy with other chunks, with another codec or at another location: start with
     /// [`options`](Self::options). All metalayers are copied too. The shape, typesize and type of
-    /// `options` do not count.
+    /// `options` are ignored.
     ///
     /// It is made chunk by chunk, several at the same time: no more of it is in memory than a few
     /// chunks for each thread.

@@ -1,4 +1,4 @@
-//! Chunks that are put together and compressed side by side, and stored in order.
+//! Chunks that are assembled and compressed in parallel, and stored in order.
 
 use crate::array::edit::ArrayEdit;
 use crate::array::geometry::Geometry;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How many chunks are compressed for each worker before they are stored.
 const CHUNKS_A_WORKER: usize = 8;
 
-/// What it takes to make a chunk.
+/// The state for making chunks.
 pub(in crate::array) struct Encoder {
     compressor: Compressor,
     /// Whether the compressor works on one thread.
@@ -29,7 +29,7 @@ pub(in crate::array) struct Encoder {
 pub(in crate::array) type Fill<'a> =
     dyn Fn(&ArrayReader, usize, &mut [u8], &mut Vec<u8>) -> Result<Filled<'a>> + Sync + 'a;
 
-/// What of the data of a chunk has been filled.
+/// Which data of a chunk has been filled.
 pub(in crate::array) enum Filled<'a> {
     /// All of it.
     Whole,
@@ -96,7 +96,7 @@ impl Encoder {
     }
 }
 
-/// Where the blocks are that are true, of `nbytes` each.
+/// The ranges of the blocks that are true, of `nbytes` each.
 pub(in crate::array) fn ranges_of(blocks: &[bool], nbytes: usize) -> Vec<Range<usize>> {
     let chosen = (0..).zip(blocks).filter(|(_, is_chosen)| **is_chosen);
     chosen.map(|(block, _)| block * nbytes..(block + 1) * nbytes).collect()
@@ -105,9 +105,9 @@ pub(in crate::array) fn ranges_of(blocks: &[bool], nbytes: usize) -> Vec<Range<u
 impl ArrayEdit {
     /// Makes `count` chunks and stores them, without making them chunks of the array.
     ///
-    /// Which thread makes which chunk is left to chance; they are stored in order, so that the
-    /// bytes are always the same. Old chunks that they are made of are compared with their hashes:
-    /// what is made of damage gets a hash that calls it good.
+    /// Which thread makes which chunk is not defined; they are stored in order, so that the bytes
+    /// are always the same. Old chunks that they are made of are compared with their hashes:
+    /// otherwise damage would get a new, valid hash.
     pub(in crate::array) fn encode(
         &mut self,
         geometry: &Geometry,

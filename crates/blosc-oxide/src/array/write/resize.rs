@@ -1,8 +1,8 @@
-//! Changing the shape of an array: growing and cutting it, taking parts out and putting others in.
+//! Changing the shape of an array: growing and cutting it, deleting and inserting items.
 //!
 //! Each axis of the new shape is described by pieces that come from the old items, from new data,
-//! or are zeros. Chunks that hold the same items as before are kept as they are; the others are put
-//! together and compressed anew. Nothing of the array changes before all of them are stored, and
+//! or are zeros. Chunks that hold the same items as before are kept as they are; the others are
+//! assembled and compressed again. Nothing of the array changes before all of them are stored, and
 //! then shape and chunks change together.
 
 use super::encode::Filled;
@@ -60,7 +60,7 @@ impl ArrayEdit {
     ///
     /// # Errors
     /// `InvalidArgument` if `shape` has another number of dimensions or is more than the format can
-    /// hold; as reading and writing the chunks. Nothing has changed then.
+    /// hold; as reading and writing the chunks. Nothing changes then.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         self.edit(|array| {
             let geometry = array.geometry().with_shape(shape)?;
@@ -116,7 +116,7 @@ impl ArrayEdit {
     ///
     /// # Errors
     /// `InvalidArgument` if there is no such axis or index, or if `data` does not make up whole
-    /// layers; as reading and writing the chunks. Nothing has changed then.
+    /// layers; as reading and writing the chunks. Nothing changes then.
     pub fn insert(&mut self, axis: usize, at: u64, data: &[u8]) -> Result<()> {
         self.edit(|array| array.insert_here(axis, at, data))
     }
@@ -140,7 +140,8 @@ impl ArrayEdit {
     /// The shape of so many bytes that are to be put into `axis`.
     fn inserted_shape(&self, axis: usize, nbytes: u64) -> Result<Vec<u64>> {
         let layer = self.layer_nbytes(axis)?;
-        // Of layers without items no number of bytes tells how many there are; nothing is none.
+        // The number of layers without items does not follow from their bytes; no data is no
+        // layers.
         let count = if nbytes == 0 { Some(0) } else { nbytes.checked_div(layer) };
         let Some(count) = count.filter(|count| count * layer == nbytes) else {
             bail!(InvalidArgument, "{nbytes} bytes are no whole layers of {layer} bytes along axis {axis}");
@@ -166,7 +167,7 @@ impl ArrayEdit {
         self.rebuild(geometry, &axes, Some(read))
     }
 
-    /// Takes the items of `range` along `axis` out.
+    /// Deletes the items of `range` along `axis`.
     ///
     /// ```
     /// use blosc_oxide::{ArrayOptions, NdArray, Options};
@@ -199,7 +200,7 @@ impl ArrayEdit {
         })
     }
 
-    /// Takes axes of length 1 away.
+    /// Removes axes of length 1.
     ///
     /// # Errors
     /// `InvalidArgument` if there is no such axis, if it has another length, or if chunks are
@@ -242,7 +243,7 @@ impl ArrayEdit {
         })
     }
 
-    /// Describes the same chunks in another way.
+    /// Changes the description of the same chunks.
     fn relabel(&mut self, geometry: Geometry) -> Result<()> {
         let kept = self.sc.nchunks();
         self.become_geometry(geometry, kept, Vec::new())
@@ -263,7 +264,7 @@ impl ArrayEdit {
     /// Becomes an array whose axes are made of these pieces.
     fn rebuild(&mut self, geometry: Geometry, axes: &[AxisPieces], data: Option<&ReadItems<'_>>) -> Result<()> {
         if geometry.shape() == self.shape() {
-            // Nothing comes, and nothing goes.
+            // Nothing is inserted, and nothing deleted.
             return Ok(());
         }
         self.check_chunks(&geometry)?;
@@ -287,7 +288,7 @@ impl ArrayEdit {
     }
 }
 
-/// How many chunks at the start are what they were: those before the first change of the first
+/// How many chunks at the start do not change: those before the first change of the first
 /// axis, if no other axis changes.
 fn chunks_kept(old: &Geometry, new: &Geometry, axes: &[AxisPieces]) -> u64 {
     let (Some(first), Some(&chunk)) = (axes.first().and_then(|pieces| pieces.first()), new.chunks().first()) else {
@@ -337,7 +338,7 @@ fn ready_source(old: &Geometry, new: &Geometry, axes: &[AxisPieces], number: u64
     is_old.then(|| Source::Old(size(old.chunk_index(&place))))
 }
 
-/// Puts a chunk of the new array together.
+/// Assembles a chunk of the new array.
 fn compose(
     array: &ArrayReader,
     geometry: &Geometry,

@@ -12,12 +12,12 @@ use blosc_kernels::boxes::{Source, copy_box};
 use std::ops::Range;
 
 impl ArrayEdit {
-    /// Writes `data`, in C order, over what `selections` select. The chunks that are touched are
-    /// compressed again, side by side.
+    /// Writes `data`, in C order, over the items that `selections` select. The chunks that are
+    /// touched are compressed again, in parallel.
     ///
     /// # Errors
     /// `InvalidArgument` if there is not a selection for each axis, one is outside, or `data` is
-    /// not as long as what they take; as reading and writing the chunks. Nothing has changed then.
+    /// not as long as these items; as reading and writing the chunks. Nothing changes then.
     pub fn write(&mut self, selections: &[AxisSelection], data: &[u8]) -> Result<()> {
         self.edit(|array| {
             let selection = Selection::new(array.geometry(), selections, array.sc.limits())?;
@@ -29,12 +29,12 @@ impl ArrayEdit {
         })
     }
 
-    /// Writes items of `data` over what `selections` select, where items along each axis that is
-    /// kept are `strides` bytes apart. A stride of 0 writes one item everywhere.
+    /// Writes items of `data` over those that `selections` select; along each remaining axis they
+    /// are `strides` bytes apart in `data`. A stride of 0 writes one item everywhere.
     ///
     /// # Errors
-    /// As [`write`](Self::write); `InvalidArgument` if there is not a stride for each axis that is
-    /// kept, or if `data` does not have all items.
+    /// As [`write`](Self::write); `InvalidArgument` if there is not one stride for each remaining
+    /// axis, or if `data` does not have all items.
     pub fn write_strided(&mut self, selections: &[AxisSelection], data: &[u8], strides: &[usize]) -> Result<()> {
         self.edit(|array| {
             let selection = Selection::new(array.geometry(), selections, array.sc.limits())?;
@@ -67,7 +67,7 @@ impl ArrayEdit {
     }
 }
 
-/// The place of a number in a grid of these lengths.
+/// The coordinates of a number in a grid of these lengths.
 fn place(counts: &[usize], mut number: usize) -> Vec<usize> {
     let mut place = vec![0; counts.len()];
     for (at, &count) in place.iter_mut().zip(counts).rev() {
@@ -77,7 +77,7 @@ fn place(counts: &[usize], mut number: usize) -> Vec<usize> {
     place
 }
 
-/// Puts what is written into the data of chunks.
+/// Puts the written items into the data of chunks.
 struct Writer<'a> {
     selection: &'a Selection,
     data: &'a [u8],

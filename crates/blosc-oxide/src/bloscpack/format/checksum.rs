@@ -20,6 +20,7 @@ use std::fmt;
 /// assert_eq!(Checksum::Sha256.len(), 32);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Checksum {
     /// None: damage may go unnoticed.
     None,

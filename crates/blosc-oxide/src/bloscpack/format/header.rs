@@ -23,7 +23,15 @@ const HAS_OFFSETS: u8 = 0x01;
 const HAS_METADATA: u8 = 0x02;
 
 /// A version of the format.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{BloscpackOptions, Version};
+/// use blosc_oxide::Options;
+/// let options = BloscpackOptions::new(Options::new(1)).with_version(Version::V2);
+/// assert_eq!(options.version().number(), 2);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub enum Version {
     /// Releases 0.1.x: the number of chunks and nothing else.
     V1,
@@ -69,6 +77,15 @@ pub(crate) fn is_bloscpack(bytes: &[u8]) -> bool {
 }
 
 /// The header of a file, with numbers that fit together.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{BloscpackOptions, FileHeader, pack_slice};
+/// use blosc_oxide::Options;
+/// let file = pack_slice(&[7; 3000], &BloscpackOptions::new(Options::new(1)).with_chunk_size(1000))?;
+/// let header = FileHeader::parse(&file)?;
+/// assert_eq!((header.nchunks(), header.chunk_size()), (Some(3), Some(1000)));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileHeader {
     version: Version,

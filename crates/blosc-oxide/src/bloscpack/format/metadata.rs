@@ -29,6 +29,14 @@ const DEFAULT_ROOM: usize = 10;
 /// | checksum | any | adler32 |
 /// | level | 0 (plain) to 9 | 6; the text stays plain where zlib makes it longer |
 /// | room | up to 4 GiB - 1 | ten times the length of the text |
+///
+/// ```
+/// use blosc_oxide::bloscpack::{BloscpackOptions, Checksum, MetadataOptions};
+/// use blosc_oxide::Options;
+/// let stored = MetadataOptions::new().with_level(9).with_checksum(Checksum::Sha512);
+/// let options = BloscpackOptions::new(Options::new(1)).with_metadata(r#"{"unit": "kelvin"}"#).with_metadata_options(stored);
+/// assert_eq!(options.metadata_options().level(), 9);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetadataOptions {
     checksum: Checksum,
@@ -90,6 +98,16 @@ impl Default for MetadataOptions {
 }
 
 /// Metadata as a file holds it.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{Bloscpack, BloscpackOptions, pack};
+/// use blosc_oxide::Options;
+/// let mut file = Vec::new();
+/// pack(&b"data"[..], &mut file, &BloscpackOptions::new(Options::new(1)).with_metadata(r#"{"unit":"kelvin"}"#))?;
+/// let file = Bloscpack::from_storage(&file[..])?;
+/// assert_eq!(file.metadata().map(|metadata| metadata.text()), Some(r#"{"unit":"kelvin"}"#));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metadata {
     text: String,

@@ -18,7 +18,17 @@ pub(in crate::bloscpack) const UNSET: i64 = -1;
 const PIECE: u64 = 8192;
 
 /// What the table of offsets is worth.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{Bloscpack, BloscpackOptions, Offsets, pack_to_storage};
+/// use blosc_oxide::{Options, storage::MemoryStorage};
+/// let mut storage = MemoryStorage::default();
+/// pack_to_storage(&b"data"[..], &mut storage, &BloscpackOptions::new(Options::new(1)))?;
+/// assert_eq!(Bloscpack::from_storage(storage)?.offsets()?, Offsets::Sane);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Offsets {
     /// There is none.
     Absent,

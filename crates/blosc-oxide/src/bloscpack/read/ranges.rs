@@ -14,6 +14,16 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 /// What [`Bloscpack::verify`] has found.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{Bloscpack, BloscpackOptions, pack};
+/// use blosc_oxide::Options;
+/// let mut file = Vec::new();
+/// pack(&[7; 3000][..], &mut file, &BloscpackOptions::new(Options::new(1)).with_chunk_size(1000))?;
+/// let verified = Bloscpack::from_storage(&file[..])?.verify()?;
+/// assert_eq!((verified.nchunks, verified.nbytes, verified.trailing), (3, 3000, 0));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {

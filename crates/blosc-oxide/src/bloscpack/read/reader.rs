@@ -8,7 +8,7 @@ use crate::bloscpack::format::layout::{Layout, Place};
 use crate::bloscpack::format::metadata::Metadata;
 use crate::bloscpack::format::offsets::{ENTRY_LEN, Offsets};
 use crate::chunk::Header;
-use crate::error::{Result, bail, error};
+use crate::error::{AtPath, Result, bail, error};
 use crate::exec::Threads;
 use crate::limits::Limits;
 use crate::storage::{FileStorage, ReadAt};
@@ -16,6 +16,16 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 /// How a file is read.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{Bloscpack, BloscpackOptions, ReadOptions, pack};
+/// use blosc_oxide::{Limits, Options, Threads};
+/// let mut file = Vec::new();
+/// pack(&b"data"[..], &mut file, &BloscpackOptions::new(Options::new(1)))?;
+/// let options = ReadOptions::new().with_threads(Threads::serial()).with_limits(Limits::new().with_max_allocation(1 << 20));
+/// assert_eq!(Bloscpack::with_options(&file[..], options)?.read_range(0..4)?, b"data");
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     pub(in crate::bloscpack) limits: Limits,
@@ -87,9 +97,7 @@ impl Bloscpack<FileStorage> {
     /// As [`from_storage`](Self::from_storage).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let file =
-            FileStorage::open(path).map_err(|cause| error!(Io, "{}: {cause}", path.display()).with_source(cause))?;
-        Self::from_storage(file)
+        Self::from_storage(FileStorage::open(path).at_path(path)?).at_path(path)
     }
 }
 

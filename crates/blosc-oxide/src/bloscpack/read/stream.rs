@@ -21,6 +21,16 @@ const CHUNK_HEADER_LEN: usize = 16;
 const TAIL_LEN: usize = 4 << 20;
 
 /// What has come out of a stream.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{BloscpackOptions, ReadOptions, pack, unpack};
+/// use blosc_oxide::Options;
+/// let (mut file, mut data) = (Vec::new(), Vec::new());
+/// pack(&b"data"[..], &mut file, &BloscpackOptions::new(Options::new(1)))?;
+/// let unpacked = unpack(&file[..], &mut data, &ReadOptions::new())?;
+/// assert_eq!((unpacked.nbytes, &data[..]), (4, &b"data"[..]));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unpacked {

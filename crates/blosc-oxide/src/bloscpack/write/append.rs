@@ -8,7 +8,7 @@ use crate::bloscpack::format::layout::Layout;
 use crate::bloscpack::options::{DEFAULT_CHUNK_SIZE, MAX_CHUNK_SIZE, whole_items};
 use crate::bloscpack::read::reader::{Bloscpack, ReadOptions};
 use crate::chunk::{Format, Options};
-use crate::error::{Result, bail, error};
+use crate::error::{AtPath, Result, bail};
 use crate::exec::Threads;
 use crate::filter::Pipeline;
 use crate::limits::Limits;
@@ -27,6 +27,16 @@ use std::path::{Path, PathBuf};
 /// | metadata | left as it is |
 /// | rewrite | off: a table of offsets without room is an error |
 /// | room for appending after a rewrite | ten times the chunks that the file had room for |
+///
+/// ```
+/// use blosc_oxide::bloscpack::{AppendOptions, Bloscpack, BloscpackOptions, append, pack_to_storage};
+/// use blosc_oxide::{Options, storage::MemoryStorage};
+/// let mut storage = MemoryStorage::default();
+/// pack_to_storage(&b"data"[..], &mut storage, &BloscpackOptions::new(Options::new(1)))?;
+/// append(&mut storage, &b" and more"[..], &AppendOptions::new())?;
+/// assert_eq!(Bloscpack::from_storage(storage)?.read_range(0..13)?, b"data and more");
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AppendOptions {
     chunk: Option<Options>,
@@ -194,7 +204,7 @@ pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendO
     if !options.rewrite {
         return append(&mut file, data, options);
     }
-    let path = &fs::canonicalize(path)?;
+    let path = &fs::canonicalize(path).at_path(path)?;
     let beside = match &options.spare {
         Some(spare) if fs::canonicalize(spare).is_ok_and(|spare| spare == *path) => {
             bail!(InvalidArgument, "{}: a file cannot be written anew where it is", spare.display());
@@ -213,11 +223,10 @@ pub fn append_to_file(path: impl AsRef<Path>, data: impl Read, options: &AppendO
 
 /// Opens a file that no one else may append to meanwhile.
 fn open_alone(path: &Path) -> Result<FileStorage> {
-    let at_path = |cause| error!(Io, "{}: {cause}", path.display()).with_source(cause);
-    let file = FileStorage::open_writable(path).map_err(at_path)?.into_file();
+    let file = FileStorage::open_writable(path).at_path(path)?.into_file();
     // Where there are no locks, an error of another kind, there is nothing to wait for either.
     let is_locked = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
-    if is_locked || was_replaced(path, &file).map_err(at_path)? {
+    if is_locked || was_replaced(path, &file).at_path(path)? {
         bail!(Locked, "{}: another process is appending to it", path.display());
     }
     Ok(FileStorage::from(file))

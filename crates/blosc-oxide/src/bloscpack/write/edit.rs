@@ -10,6 +10,15 @@ use crate::limits::Limits;
 use crate::storage::{ReadAt, Storage};
 
 /// What [`recover`] found.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{BloscpackOptions, Recovery, pack_to_storage, recover};
+/// use blosc_oxide::{Limits, Options, storage::MemoryStorage};
+/// let mut storage = MemoryStorage::default();
+/// pack_to_storage(&b"data"[..], &mut storage, &BloscpackOptions::new(Options::new(1)))?;
+/// assert_eq!(recover(&mut storage, Limits::new())?, Recovery::NotNeeded);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Recovery {

@@ -45,6 +45,17 @@ pub struct BloscpackWriter<'a> {
 }
 
 /// What has been written.
+///
+/// ```
+/// use blosc_oxide::bloscpack::{BloscpackOptions, BloscpackWriter};
+/// use blosc_oxide::Options;
+/// let mut file = Vec::new();
+/// let mut writer = BloscpackWriter::to_stream(&mut file, &BloscpackOptions::new(Options::new(1)).with_nbytes(4))?;
+/// writer.push(b"data")?;
+/// let summary = writer.finish()?;
+/// assert_eq!((summary.nbytes, summary.len), (4, file.len() as u64));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {

@@ -54,7 +54,16 @@ pub(crate) mod flag2 {
 pub(crate) const VLBLOCKS: u8 = 0x01;
 
 /// What all items of a chunk are, when there is nothing else to store.
+///
+/// ```
+/// use blosc_oxide::{Chunk, Options, Special, special_chunk};
+/// let zeros = special_chunk(Special::Zeros, 1_000_000, &Options::new(4))?;
+/// assert_eq!(zeros.len(), 32);
+/// assert_eq!(Chunk::parse(&zeros)?.header().special(), Some(Special::Zeros));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Special {
     /// All zeros.
     Zeros,
@@ -88,7 +97,7 @@ impl Special {
     }
 }
 
-/// The fields as they stand in the bytes.
+/// The fields as they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) version: u8,
@@ -180,6 +189,15 @@ impl Extension {
 }
 
 /// The header of a chunk, with sizes that fit together.
+///
+/// ```
+/// use blosc_oxide::{Header, Options, compress};
+/// let chunk = compress(&[7; 1000], &Options::new(4))?;
+/// // The first 32 bytes are enough.
+/// let header = Header::parse(&chunk[..32])?;
+/// assert_eq!((header.nbytes(), header.cbytes(), header.typesize()), (1000, chunk.len(), 4));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     fields: Fields,
@@ -223,7 +241,7 @@ impl Header {
         Ok(header)
     }
 
-    /// As [`parse`](Self::parse), to where the header stays. Returning it would copy it while its
+    /// As [`parse`](Self::parse), into an existing header. Returning it would copy it while its
     /// fields are still on their way to memory, which costs as much as decoding a small chunk.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
         self.fields.read(bytes)?;
@@ -379,7 +397,7 @@ impl Header {
         self.blocksize
     }
 
-    /// The block size as it stands in the bytes; for variable-length blocks it is their number.
+    /// The block size field as it is stored; for variable-length blocks it is their number.
     #[must_use]
     pub fn stored_blocksize(&self) -> i32 {
         self.fields.blocksize
@@ -414,8 +432,8 @@ impl Header {
         &self.pipeline
     }
 
-    /// The codec. Blosc1 headers do not tell LZ4HC from LZ4. Chunks that are stored as they are, or
-    /// are special, carry the codec that would have been used, or blosclz.
+    /// The codec. Blosc1 headers do not distinguish LZ4HC from LZ4. Chunks that are stored as they
+    /// are, or are special, carry the codec that would have been used, or blosclz.
     #[must_use]
     pub fn codec(&self) -> Codec {
         let format = self.fields.flags >> flag::CODEC_SHIFT;
@@ -489,7 +507,7 @@ impl Header {
         self.has_flag2(flag2::BIG_ENDIAN)
     }
 
-    /// Whether the chunk is lazy: without its streams, but with what it takes to find them in a
+    /// Whether the chunk is lazy: without its streams, but with the offsets to find them in a
     /// frame.
     #[must_use]
     pub fn is_lazy(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What the bytes of a chunk mean: the only code that turns them into sizes and places.
+//! What the bytes of a chunk mean: the only code that turns them into sizes and offsets.
 
 pub(in crate::chunk) mod header;
 pub(in crate::chunk) mod plan;

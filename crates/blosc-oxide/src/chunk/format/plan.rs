@@ -1,7 +1,7 @@
 //! Where the blocks of a chunk and their streams are.
 //!
 //! Making a [`Plan`] checks what concerns the chunk as a whole; asking it for a block checks that
-//! block. What comes out lies inside the chunk.
+//! block. All ranges that it returns lie inside the chunk.
 #![deny(
     clippy::indexing_slicing,
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Block<'a> {
     /// The size of the block once decoded.
     pub(crate) len: usize,
-    /// What is left of the chunk from the block's first byte on; for a variable-length block,
+    /// The rest of the chunk from the block's first byte on; for a variable-length block,
     /// exactly its payload.
     bytes: &'a [u8],
     nstreams: usize,
@@ -255,7 +255,7 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// What the size of a stream can be at the most. Blosc1 writers kept what Snappy made longer
+    /// The largest size that a stream can have. Blosc1 writers kept what Snappy made longer
     /// than it was, by no more than its worst case.
     #[inline(always)]
     fn max_size(&self) -> usize {

@@ -5,7 +5,7 @@ use super::header::{Header, Special};
 const QUIET_NAN_F32: [u8; 4] = 0x7fc0_0000_u32.to_le_bytes();
 const QUIET_NAN_F64: [u8; 8] = 0x7ff8_0000_0000_0000_u64.to_le_bytes();
 
-/// Fills `out` with what a special chunk holds from byte `from` on.
+/// Fills `out` with the data of a special chunk from byte `from` on.
 pub(in crate::chunk) fn fill(header: &Header, special: Special, chunk: &[u8], from: usize, out: &mut [u8]) {
     match special {
         Special::Value => repeat(&chunk[header.header_len()..header.cbytes()], from, out),

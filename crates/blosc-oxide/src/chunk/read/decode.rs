@@ -34,9 +34,9 @@ pub struct Decompressor {
     threads: Threads,
     pub(in crate::chunk) limits: Limits,
     plugins: Plugins,
-    /// The true size of items, where a header has no room for it.
+    /// The true size of items, where the field of a header is too small for it.
     item: Option<usize>,
-    /// The rule of bitshuffle, where a header does not tell.
+    /// The rule of bitshuffle of chunks whose header does not say it.
     bitshuffle: BitshuffleRule,
     workers: Vec<Mutex<Scratch>>,
     /// The first block, for filters that refer to it.
@@ -84,7 +84,7 @@ impl Decompressor {
         self
     }
 
-    /// Sets the rule of bitshuffle for chunks that do not tell it, which are those of version 4.
+    /// Sets the rule of bitshuffle for chunks that do not say it, which are those of version 4.
     /// See [`Header::is_bitshuffle_ambiguous`].
     #[must_use]
     pub fn with_bitshuffle(mut self, rule: BitshuffleRule) -> Self {
@@ -92,7 +92,7 @@ impl Decompressor {
         self
     }
 
-    /// Tells it the size of items, which a header cannot say of those of more than 255 bytes.
+    /// Sets the size of items, which a header cannot store if it is more than 255 bytes.
     #[must_use]
     pub(crate) fn with_item(mut self, typesize: usize) -> Self {
         self.item = Some(typesize);
@@ -177,8 +177,8 @@ impl Decompressor {
         Ok(vec![0; nbytes])
     }
 
-    /// Decodes the `wanted` blocks of a regular chunk to where they belong in `out`, which has room
-    /// for all of it.
+    /// Decodes the `wanted` blocks of a regular chunk to their positions in `out`, which is as long
+    /// as all of the data.
     pub(in crate::chunk) fn decode(
         &mut self,
         chunk: &Chunk<'_>,
@@ -280,7 +280,7 @@ impl Default for Decompressor {
     }
 }
 
-/// The most that one block can ask for.
+/// The most memory that one block can need.
 fn largest_block(header: &Header) -> usize {
     if header.has_vlblocks() { header.nbytes() } else { header.blocksize() }
 }

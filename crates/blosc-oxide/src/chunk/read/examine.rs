@@ -6,9 +6,9 @@ use crate::chunk::format::plan::{Plan, Stream};
 use crate::error::Result;
 
 impl Decompressor {
-    /// Whether the data of `chunk` can be decoded. What no codec has a part in is not decoded for
-    /// that: special values, data as it is, and streams of one repeated byte, which make terabytes
-    /// of a few hundred bytes. Returns how much was.
+    /// Checks whether the data of `chunk` can be decoded. Data that no codec has made is not
+    /// decoded for that: special values, copies, and streams of one repeated byte, which can make
+    /// terabytes of a few hundred bytes. Returns how many bytes were decoded.
     pub(crate) fn examine(&mut self, chunk: &Chunk<'_>) -> Result<usize> {
         let header = chunk.header();
         if header.special().is_some() || header.is_memcpyed() {
@@ -21,7 +21,7 @@ impl Decompressor {
     }
 }
 
-/// Whether a codec has a part in one of the blocks. All of them are looked at.
+/// Whether a codec has made a stream of one of the blocks. All of them are looked at.
 fn has_compressed_streams(plan: &Plan<'_>) -> Result<bool> {
     let mut is_compressed = false;
     for index in 0..plan.nblocks() {

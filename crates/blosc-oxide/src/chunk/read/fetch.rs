@@ -25,7 +25,7 @@ pub(crate) type ReadPart<'a> = dyn Fn(usize, &mut [u8]) -> Result<()> + 'a;
 pub(crate) struct FetchBuffer {
     /// The chunk, and anything after it.
     pub(crate) bytes: Vec<u8>,
-    /// What may be other than zeros.
+    /// The ranges that may be other than zeros.
     dirty: Vec<Range<usize>>,
 }
 
@@ -40,8 +40,8 @@ struct Fetch<'a> {
     read_part: &'a ReadPart<'a>,
 }
 
-/// Reads what it takes to decode the ranges `wanted` of a chunk's data, and returns the header. The
-/// chunk is then at the start of the buffer, with zeros for what is not needed.
+/// Reads what is necessary to decode the ranges `wanted` of a chunk's data, and returns the header.
+/// The chunk is then at the start of the buffer, with zeros for what is not needed.
 ///
 /// The buffer holds the first `read` bytes of the chunk, or more than all of it, and at least its
 /// header.
@@ -107,7 +107,7 @@ impl Fetch<'_> {
             return Ok(());
         }
         // A block that reaches into the next is damaged, or the start of the next is: decoding all
-        // of it tells which.
+        // of it shows which.
         self.read_up_to(self.bytes.len())
     }
 
@@ -145,7 +145,7 @@ impl Fetch<'_> {
     }
 
     /// Reads a range that may be damaged: what lies outside the chunk is left for the decoder to
-    /// complain about.
+    /// report.
     fn read_range(&mut self, range: Range<usize>) -> Result<()> {
         let start = range.start.max(self.read);
         let end = range.end.min(self.bytes.len());

@@ -53,8 +53,8 @@ impl Decompressor {
         })
     }
 
-    /// Calls `action` with all of the data, a piece after the other: a block, or up to `len` bytes
-    /// where none is decoded.
+    /// Calls `action` with all of the data, one piece after the other: a block, or up to `len`
+    /// bytes if nothing has to be decoded.
     pub(crate) fn pieces(
         &mut self,
         chunk: &Chunk<'_>,
@@ -107,8 +107,8 @@ impl Decompressor {
         self.bytes(chunk, range)
     }
 
-    /// Decodes a set of blocks to where they belong in `out`, which has room for all of the data;
-    /// the rest of it is left as it is.
+    /// Decodes a set of blocks to their positions in `out`, which is as long as all of the data;
+    /// the rest of it does not change.
     ///
     /// # Errors
     /// As [`Chunk::block`]; `OutputTooSmall` if `out` is shorter than the data.

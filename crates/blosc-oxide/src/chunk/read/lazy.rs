@@ -1,5 +1,5 @@
-//! Lazy chunks: header and offsets of a chunk whose streams are still in a frame, with what it
-//! takes to read them.
+//! Lazy chunks: header and offsets of a chunk whose streams are still in a frame, with the numbers
+//! that are needed to read them.
 //!
 //! They live in memory only; the reference makes them when it opens a chunk of a frame on disk.
 #![deny(
@@ -22,6 +22,15 @@ const TRAILER_START_LEN: usize = 4 + 8;
 const FLAGS_AT: usize = 31;
 
 /// A lazy chunk.
+///
+/// ```
+/// use blosc_oxide::{LazyChunk, Options, compress};
+/// let data: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
+/// let chunk = compress(&data, &Options::new(4))?;
+/// let lazy = LazyChunk::parse(&LazyChunk::build(&chunk, 7, 4096)?)?;
+/// assert_eq!((lazy.nchunk(), lazy.offset(), lazy.header().nbytes()), (7, 4096, 40_000));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LazyChunk {
     header: Header,
@@ -53,7 +62,7 @@ impl LazyChunk {
         Ok(Self { header, nchunk, offset, block_cbytes })
     }
 
-    /// The lazy form of `chunk`, which is number `nchunk` of a frame and stands at `offset` in it.
+    /// The lazy form of `chunk`, which is number `nchunk` of a frame and starts at `offset` in it.
     ///
     /// # Errors
     /// As for decoding `chunk`; `Unsupported` for Blosc1 chunks, which have no flag for it, and for
@@ -66,7 +75,8 @@ impl LazyChunk {
         }
         let starts_end = header.nblocks().saturating_mul(START_LEN).saturating_add(BLOSC2_LEN);
         let mut lazy = vec![0; starts_end];
-        // A chunk that is stored as it is has no offsets; their place is kept all the same.
+        // A chunk that is stored as it is has no offsets; the bytes for them are there all the
+        // same.
         let head = if header.is_memcpyed() { BLOSC2_LEN } else { starts_end };
         if let (Some(to), Some(from)) = (lazy.get_mut(..head), chunk.get(..head)) {
             to.copy_from_slice(from);

@@ -1,4 +1,4 @@
-//! A chunk decoded without a decompressor at hand.
+//! A chunk decoded without a decompressor of the caller's.
 
 use super::decode::Decompressor;
 use super::view::Chunk;

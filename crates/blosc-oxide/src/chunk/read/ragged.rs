@@ -16,7 +16,7 @@ const OLD_SPLIT_BLOCKS: [usize; 5] = [16 << 10, 32 << 10, 64 << 10, 128 << 10, 2
 const FAST_FORMATS: std::ops::RangeInclusive<u8> = 0..=1;
 
 impl Header {
-    /// The rule of bitshuffle that the version stands for; `None` for version 4, which writers with
+    /// The rule of bitshuffle that the version implies; `None` for version 4, which writers with
     /// either rule used.
     #[must_use]
     pub fn bitshuffle_rule(&self) -> Option<BitshuffleRule> {
@@ -40,16 +40,16 @@ impl Header {
             && lengths.into_iter().any(|len| is_ragged(self.typesize(), len))
     }
 
-    /// Whether nothing in the chunk tells by which rule of bitshuffle it is to be decoded, and the
-    /// data depend on it. In a frame, the frame may tell: see
+    /// Whether nothing in the chunk says by which rule of bitshuffle it is to be decoded, and the
+    /// data depend on it. In a frame, the frame may say it: see
     /// [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
     pub fn is_bitshuffle_ambiguous(&self) -> bool {
         self.bitshuffle_rule().is_none() && self.has_ragged_bitshuffle() && !self.has_recent_blocksize()
     }
 
-    /// Whether the data are those of the old rule only, if chunks that do not tell follow the rule
-    /// `untold`.
+    /// Whether the data are those of the old rule only, if chunks that do not say it follow the
+    /// rule `untold`.
     pub(crate) fn needs_old_bitshuffle(&self, untold: BitshuffleRule) -> bool {
         self.bitshuffle_rule().unwrap_or(untold) == BitshuffleRule::Old && self.has_ragged_bitshuffle()
     }

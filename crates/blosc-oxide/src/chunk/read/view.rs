@@ -24,6 +24,16 @@ pub struct Chunk<'a> {
 }
 
 /// What is known about a block without decoding it.
+///
+/// ```
+/// use blosc_oxide::{Chunk, Options, compress};
+/// let data: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
+/// let bytes = compress(&data, &Options::new(4).with_blocksize(16_000))?;
+/// let chunk = Chunk::parse(&bytes)?;
+/// let blocks = (0..chunk.header().nblocks()).map(|block| chunk.block_info(block)).collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(blocks.iter().map(|block| block.nbytes).collect::<Vec<_>>(), [16_000, 16_000, 8000]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockInfo {
@@ -45,12 +55,12 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// The chunk that `bytes` starts with, before anything was looked at.
+    /// The chunk that `bytes` starts with, before anything was checked.
     pub(in crate::chunk) fn unread(bytes: &'a [u8]) -> Self {
         Self { header: Header::UNREAD, bytes }
     }
 
-    /// As [`parse`](Self::parse), to where the chunk stays.
+    /// As [`parse`](Self::parse), into an existing chunk.
     pub(in crate::chunk) fn read(&mut self) -> Result<()> {
         self.header.read(self.bytes)?;
         if self.header.is_lazy() {
@@ -79,7 +89,8 @@ impl<'a> Chunk<'a> {
     /// What is known about a block without decoding it.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no such block, `Corrupt` if its place in the chunk is damaged.
+    /// `InvalidArgument` if there is no such block, `Corrupt` if its offset in the chunk is
+    /// damaged.
     pub fn block_info(&self, index: usize) -> Result<BlockInfo> {
         let range = self.block_range(index)?;
         let nbytes = range.len();

@@ -7,7 +7,7 @@ const MAX_LEN: usize = 32 << 10;
 const MIN_LEN: usize = 256;
 /// A dictionary takes at most one byte for this many of data.
 const DATA_PER_BYTE: usize = 20;
-/// Of each part of the data, one byte of this many is shown to the training.
+/// Of each part of the data, one byte of this many is used for the training.
 const PART_PER_SAMPLE: usize = 16;
 const MIN_SAMPLES: usize = 8;
 
@@ -30,7 +30,7 @@ pub(in crate::chunk) fn from_blocks(codec: Codec, level: u8, layout: &Layout, fi
     EncodeDict::new(codec, level, train(codec, &samples, &sizes, max_len)?)
 }
 
-/// A dictionary for variable-length blocks that have been filtered and stand one after the other.
+/// A dictionary for variable-length blocks that have been filtered and follow one another.
 pub(in crate::chunk) fn from_vlblocks(codec: Codec, level: u8, lens: &[usize], filtered: &[u8]) -> Option<EncodeDict> {
     let max_len = max_len(filtered.len())?;
     if lens.len() < MIN_SAMPLES {
@@ -39,7 +39,7 @@ pub(in crate::chunk) fn from_vlblocks(codec: Codec, level: u8, lens: &[usize], f
     EncodeDict::new(codec, level, train(codec, filtered, lens, max_len)?)
 }
 
-/// Writes the dictionary at `at` of a chunk and returns where it ends; `None` if there is no room.
+/// Writes the dictionary at `at` of a chunk and returns where it ends; `None` if there is no space.
 pub(in crate::chunk) fn write(dict: &EncodeDict, at: usize, out: &mut [u8]) -> Option<usize> {
     let start = at + SIZE_LEN;
     let end = start + dict.bytes().len();

@@ -27,9 +27,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 /// Writes chunks, and keeps the memory it needs for that: after the first buffer of a size,
-/// [`compress_into`] makes no allocation of its own on one thread. On several, how many parts wait
-/// for one before them to be done differs from call to call, and there is memory for as many as
-/// ever did.
+/// [`compress_into`] makes no allocation of its own on one thread. On several threads, the number
+/// of parts that wait for an earlier one differs from call to call; memory is kept for the largest
+/// number so far.
 ///
 /// [`compress_into`]: Compressor::compress_into
 ///
@@ -46,7 +46,7 @@ use std::sync::Mutex;
 pub struct Compressor {
     pub(in crate::chunk) options: Options,
     pub(in crate::chunk) workers: Vec<Mutex<Scratch>>,
-    /// A chunk that may turn out too long for the caller's output.
+    /// A chunk that may be too long for the caller's output.
     whole: Vec<u8>,
     assembly: Buffers,
     /// The filtered data, which a dictionary is made from.
@@ -139,8 +139,8 @@ impl Compressor {
         }
     }
 
-    /// Copies the chunk to `out` once it is there; `None` if it is longer. A dictionary that `out`
-    /// has no room for would be left out, and the chunk be another one.
+    /// Makes the chunk in other memory and copies it to `out`; `None` if it is longer. In an `out`
+    /// that is too short, the dictionary would be left out, and the chunk would be another one.
     fn write_elsewhere(&mut self, data: &[u8], max: usize, out: &mut [u8]) -> Result<Option<usize>> {
         let mut whole = std::mem::take(&mut self.whole);
         let written = self.write(data, room(&mut whole, max));
@@ -153,7 +153,7 @@ impl Compressor {
         written
     }
 
-    /// Takes other options, and keeps its memory.
+    /// Replaces the options, and keeps its memory.
     ///
     /// ```
     /// use blosc_oxide::{Codec, Compressor, Options};
@@ -172,7 +172,7 @@ impl Compressor {
 
     /// The chunk of `data`, of which only the bytes in `changed` are not what `old` holds: the
     /// blocks that they do not reach are copied from there, if it is a chunk of the same kind. The
-    /// data may also have become longer or shorter at its end, which counts as changed.
+    /// data may also have become longer or shorter at its end, which is treated as a change.
     pub(crate) fn compress_changed(&mut self, data: &[u8], old: &Chunk<'_>, changed: &Range<usize>) -> Result<Vec<u8>> {
         self.check_len(data.len())?;
         let layout = self.layout(data.len());
@@ -267,7 +267,7 @@ impl Compressor {
         Ok(Some(out))
     }
 
-    /// What a chunk starts with that holds `nbytes` as they are, and that follow it.
+    /// The header of a chunk that stores `nbytes` as they are, after it.
     pub(crate) fn stored_head(&self, nbytes: usize) -> Result<[u8; BLOSC2_LEN]> {
         self.check_len(nbytes)?;
         let mut head = [0; BLOSC2_LEN];
@@ -293,7 +293,7 @@ impl Compressor {
     }
 
     /// Writes the chunk of `data` to `out`, which is no longer than the longest chunk of it; `None`
-    /// if it has no room for it.
+    /// if it is too short.
     fn write(&mut self, data: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
         let layout = self.layout(data.len());
         if data.len() < layout.min_buffer || self.options.level == 0 {
@@ -336,7 +336,7 @@ impl Compressor {
         packer.pack(&options.threads, workers, assembly, out)
     }
 
-    /// The same with a dictionary made from the data; `None` if there is none to be made.
+    /// The same with a dictionary made from the data; `None` if none can be made.
     fn pack_with_dict(&mut self, data: &[u8], layout: &Layout, out: &mut [u8]) -> Result<Option<usize>> {
         let Self { options, workers, assembly, filtered, .. } = self;
         let filtered = room(filtered, data.len());
@@ -357,7 +357,7 @@ impl Compressor {
         packer.pack(&options.threads, workers, assembly, out)
     }
 
-    /// How a buffer of `nbytes` is cut up.
+    /// How a buffer of `nbytes` is divided into blocks.
     pub(in crate::chunk) fn layout(&self, nbytes: usize) -> Layout {
         let options = &self.options;
         let typesize = stored_typesize(options.typesize);
@@ -411,7 +411,7 @@ impl Compressor {
         flags
     }
 
-    /// Stores the data as it is; `None` if there is no room for that.
+    /// Stores the data as it is; `None` if `out` is too short.
     fn store(&self, data: &[u8], layout: &Layout, why: Stored, out: &mut [u8]) -> Option<usize> {
         let flags = match (why, self.options.format) {
             (Stored::WithoutTrying, Format::Blosc2) => flag::EXTENDED,
@@ -448,7 +448,7 @@ impl Compressor {
     }
 }
 
-/// The options as they are used, if they can be.
+/// The options after checks, resolved.
 fn checked(mut options: Options) -> Result<Options> {
     options.check()?;
     if let Ok(planes) = u8::try_from(options.typesize) {

@@ -1,11 +1,11 @@
-//! How a buffer is cut up, and how sizes are stored.
+//! How a buffer is divided into blocks and streams, and how sizes are stored.
 
 use crate::bytes::put_le_i32;
 
 /// The length of a size or an offset.
 pub(in crate::chunk) const SIZE_LEN: usize = 4;
 
-/// How a buffer is cut into blocks and streams.
+/// How a buffer is divided into blocks and streams.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::chunk) struct Layout {
     pub(in crate::chunk) nbytes: usize,
@@ -25,7 +25,7 @@ impl Layout {
         if self.split && block_len == self.blocksize { self.typesize } else { 1 }
     }
 
-    /// What a block takes at the most.
+    /// The most bytes that a block can take.
     pub(in crate::chunk) fn slot_len(&self) -> usize {
         self.blocksize + SIZE_LEN * self.nstreams(self.blocksize)
     }
@@ -41,7 +41,7 @@ pub(in crate::chunk) fn stored(size: usize) -> i32 {
     i32::try_from(size).expect("sizes are checked against what a chunk can hold")
 }
 
-/// Writes a size or an offset at `at`, where there is room for it.
+/// Writes a size or an offset at `at`, where there must be space for it.
 pub(in crate::chunk) fn put_size(at: usize, size: usize, out: &mut [u8]) {
     let has_room = put_le_i32(out, at, stored(size));
     debug_assert!(has_room, "no room for a size at {at}");

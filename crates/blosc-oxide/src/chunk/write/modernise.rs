@@ -1,4 +1,4 @@
-//! Chunks of old releases made anew.
+//! Chunks of old releases, rewritten.
 
 use super::encode::Compressor;
 use crate::chunk::options::Options;

@@ -1,8 +1,8 @@
 //! Chunks whose streams are not compressed.
 //!
-//! They hold what a chunk that is stored as one copy holds, but a reader takes them for compressed
-//! ones. The packed super-chunk needs them: old writers did not agree on whether its delta covers
-//! copies.
+//! They hold the same bytes as a chunk that is stored as one copy, but a reader treats them as
+//! compressed ones. The packed super-chunk needs them: old writers did not agree on whether its
+//! delta covers copies.
 
 use super::layout::{SIZE_LEN, stored};
 use crate::chunk::format::header::{BLOSC1_LEN, Fields, VERSION_BLOSC1, VERSION_FIVE_FILTERS, flag};

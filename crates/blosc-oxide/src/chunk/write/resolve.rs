@@ -1,4 +1,4 @@
-//! What the options come to for a chunk.
+//! Options resolved for a chunk.
 
 use super::layout::stored_typesize;
 use crate::chunk::format::header::flag2;
@@ -7,7 +7,7 @@ use crate::codec::{BloscLzVariant, Codec, CodecContext, EncodeDict, Encoding};
 use crate::error::Result;
 use crate::filter::{Element, Stages};
 
-/// What the options make of each block.
+/// How each block is filtered.
 pub(in crate::chunk) fn stages(options: &Options) -> Result<Stages<'_>> {
     let element = Element {
         typesize: stored_typesize(options.typesize),
@@ -17,7 +17,7 @@ pub(in crate::chunk) fn stages(options: &Options) -> Result<Stages<'_>> {
     Stages::for_encoding(&options.pipeline, element, &options.plugins.filters)
 }
 
-/// What the options make of each stream.
+/// How each stream is compressed.
 pub(in crate::chunk) fn encoding<'o>(
     options: &'o Options,
     is_split: bool,

@@ -21,7 +21,7 @@ const BASE_KIB: [usize; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
 const HIGH_RATIO_BASE_KIB: [usize; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
 const SPLIT_KIB_PER_BYTE_OF_ITEM: [usize; 10] = [32, 32, 32, 32, 64, 64, 64, 128, 256, 512];
 
-/// The block size of a level before splitting is thought of.
+/// The block size of a level before splitting is considered.
 pub(in crate::chunk) fn base_blocksize(codec: Codec, level: u8) -> usize {
     let row = if codec.is_high_ratio() { &HIGH_RATIO_BASE_KIB } else { &BASE_KIB };
     row[usize::from(level)] << 10

@@ -55,7 +55,7 @@ impl Compressor {
     }
 }
 
-/// Refuses what has no place in such a chunk; the size of all blocks together.
+/// Refuses blocks that cannot be in such a chunk; returns the size of all together.
 fn check(options: &Options, blocks: &[&[u8]]) -> Result<usize> {
     if options.format == Format::Blosc1 {
         bail!(InvalidArgument, "a Blosc1 chunk cannot have variable-length blocks");
@@ -111,8 +111,8 @@ fn pack(
 fn pack_block(how: &Encoding<'_>, block: &[u8], scratch: &mut Scratch, out: &mut [u8]) -> Result<usize> {
     let packed = if how.context.level == 0 { None } else { scratch.codec.compress(how, block, out)? };
     match packed {
-        // A payload as long as the block means that it is stored as it is, and an empty one cannot
-        // be told apart.
+        // A payload as long as the block means that it is stored as it is, and an empty one could
+        // not be distinguished.
         Some(len) if len > 0 && len < block.len() => Ok(len),
         _ => {
             copy(block, out);

@@ -6,7 +6,7 @@ use blosc_kernels::lz4;
 
 pub(super) use lz4::{Encoder, HcEncoder};
 
-/// The acceleration that a level stands for.
+/// The acceleration for a level.
 pub(super) fn acceleration(level: u8) -> u32 {
     10 - u32::from(level.clamp(1, 9))
 }

@@ -4,15 +4,15 @@ use crate::error::{Result, bail, error};
 
 pub(super) use snap::raw::{Decoder, Encoder};
 
-/// Compresses through `room`, since the encoder wants space for the worst case whatever the result
-/// will be.
-pub(super) fn compress(encoder: &mut Encoder, room: &mut Vec<u8>, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+/// Compresses through `buffer`, since the encoder needs space for the worst case whatever the
+/// result will be.
+pub(super) fn compress(encoder: &mut Encoder, buffer: &mut Vec<u8>, src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let worst = snap::raw::max_compress_len(src.len());
-    if room.len() < worst {
-        room.resize(worst, 0);
+    if buffer.len() < worst {
+        buffer.resize(worst, 0);
     }
-    let len = encoder.compress(src, room).ok()?;
-    dst.get_mut(..len)?.copy_from_slice(&room[..len]);
+    let len = encoder.compress(src, buffer).ok()?;
+    dst.get_mut(..len)?.copy_from_slice(&buffer[..len]);
     Some(len)
 }
 

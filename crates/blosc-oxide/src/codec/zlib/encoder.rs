@@ -20,7 +20,7 @@ const DRAIN_LEN: usize = 4096;
 pub(crate) enum Model {
     /// That of C-Blosc.
     Zlib,
-    /// That of C-Blosc2, which is quicker, and compresses less at some levels.
+    /// That of C-Blosc2, which is faster, and compresses less at some levels.
     ZlibNg,
 }
 

@@ -67,8 +67,8 @@ impl DecodeDict {
     }
 }
 
-/// A dictionary of at most `max_len` bytes from samples that stand one after the other; `None` if
-/// they are no use.
+/// A dictionary of at most `max_len` bytes from samples that follow one another; `None` if they
+/// are of no use.
 pub(in crate::codec) fn train(samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
     let mut dict = vec![0; max_len];
     let len = zstd_safe::train_from_buffer(&mut dict[..], samples, sizes).ok()?;

@@ -13,7 +13,7 @@ pub(super) use pure::{DecodeDict, Decoder, EncodeDict, Encoder, train};
 
 use crate::error::{Error, Result, error};
 
-/// Decompresses `src` into `dst`; returns how many bytes that are.
+/// Decompresses `src` into `dst`; returns how many bytes these are.
 pub(super) fn decompress(
     decoder: &mut Decoder,
     src: &[u8],
@@ -23,7 +23,8 @@ pub(super) fn decompress(
     decoder.decompress(src, dict, dst).map_err(|error| old_release(src).unwrap_or(error))
 }
 
-/// Releases before 0.8 wrote streams that later ones do not read. The first four bytes tell them.
+/// Releases before 0.8 wrote streams that later ones do not read. The first four bytes identify
+/// them.
 fn old_release(src: &[u8]) -> Option<Error> {
     let minor = match *src.first_chunk()? {
         [0xFD, 0x2F, 0xB5, 0x1E] => 1,
@@ -33,7 +34,7 @@ fn old_release(src: &[u8]) -> Option<Error> {
     Some(error!(Unsupported, "zstd: the stream was written by zstd 0.{minor}, streams of zstd 0.8 and later are read"))
 }
 
-/// The Zstandard level that a Blosc level from 1 to 9 stands for.
+/// The Zstandard level for a Blosc level from 1 to 9.
 fn native_level(level: u8) -> i32 {
     const MAX: i32 = 22;
     if level >= 9 { MAX } else { i32::from(level.max(1)) * 2 - 1 }

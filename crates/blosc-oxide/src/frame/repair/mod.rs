@@ -16,7 +16,7 @@ use super::options::FrameOptions;
 use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
 use super::verify::{Damage, Remembered, is_obstacle};
 use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options, Special, modernised};
-use crate::error::{Error, ErrorKind, Result, bail, error};
+use crate::error::{AtPath, Error, ErrorKind, Result, bail, error};
 use crate::filter::BitshuffleRule;
 use crate::limits::{Limits, MAX_BLOCKSIZE};
 use crate::schunk::{ChunkSize, State, SuperChunk, hash_of_chunk};
@@ -105,10 +105,11 @@ impl Frame {
     /// # Errors
     /// As [`repair`](Self::repair).
     pub fn repair_path(path: impl AsRef<Path>, options: impl Into<FrameOptions>) -> Result<Repair> {
-        if path.as_ref().is_dir() {
-            return Self::repair_directory(FileDirectory::new(path), options);
+        let path = path.as_ref();
+        if path.is_dir() {
+            return Self::repair_directory(FileDirectory::new(path), options).at_path(path);
         }
-        Self::repair(FileStorage::open(path)?, options)
+        Self::repair(FileStorage::open(path).at_path(path)?, options).at_path(path)
     }
 }
 

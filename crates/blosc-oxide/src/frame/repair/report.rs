@@ -4,6 +4,16 @@ use crate::frame::verify::Damage;
 use std::fmt;
 
 /// By what the chunks of a damaged frame were found.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, repair::RepairedBy, storage::MemoryStorage};
+/// let mut edit = Frame::create(MemoryStorage::default(), Options::new(1))?;
+/// edit.append(b"data")?;
+/// let bytes = edit.commit()?.to_bytes()?;
+/// let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1))?;
+/// assert_eq!(repair.report().by, RepairedBy::Header);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RepairedBy {
@@ -18,6 +28,20 @@ pub enum RepairedBy {
 }
 
 /// What could not be known.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, repair::RepairUnknown, storage::MemoryStorage};
+/// let mut edit = Frame::create(MemoryStorage::default(), Options::new(1))?;
+/// edit.append(b"data")?;
+/// let mut bytes = edit.commit()?.to_bytes()?;
+/// bytes[..80].fill(0);
+/// let repair = Frame::repair(MemoryStorage::new(bytes), Options::new(1))?;
+/// for unknown in &repair.report().unknown {
+///     println!("{unknown}");
+/// }
+/// assert!(!repair.report().unknown.contains(&RepairUnknown::Deleted));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairUnknown {
@@ -42,6 +66,20 @@ pub enum RepairUnknown {
 }
 
 /// A whole chunk that no index names.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
+/// let storage = MemoryStorage::default();
+/// let mut edit = Frame::create(storage.clone(), Options::new(1))?;
+/// edit.append(b"old data")?;
+/// edit.checkpoint()?;
+/// edit.update(0, b"new data")?;
+/// edit.commit()?;
+/// let repair = Frame::repair(storage, Options::new(1))?;
+/// let old: Vec<_> = repair.report().loose.iter().map(|chunk| repair.decompress_loose(chunk)).collect();
+/// println!("replaced: {old:?}");
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LooseChunk {
@@ -57,6 +95,18 @@ pub struct LooseChunk {
 }
 
 /// What a repair has found, and what it could not know.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, storage::MemoryStorage};
+/// let storage = MemoryStorage::default();
+/// let mut edit = Frame::create(storage.clone(), Options::new(1))?;
+/// edit.append(b"data")?;
+/// edit.commit()?;
+/// let repair = Frame::repair(storage, Options::new(1))?;
+/// assert!(repair.report().is_whole());
+/// assert_eq!((repair.report().nchunks, repair.report().damaged()), (1, 0));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RepairReport {

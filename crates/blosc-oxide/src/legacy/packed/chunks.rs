@@ -7,6 +7,15 @@ use crate::storage::ReadAt;
 use std::ops::Range;
 
 /// The data of the chunks of a packed super-chunk, from [`PackedSuperChunk::chunks`].
+///
+/// ```
+/// use blosc_oxide::legacy::{PackedOptions, PackedSuperChunk};
+/// let bytes = PackedOptions::new(1).pack([b"one", b"two"])?;
+/// let packed = PackedSuperChunk::open_in(&bytes[..])?;
+/// let buffers = packed.chunks().collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(buffers, [b"one", b"two"]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct PackedChunks<'a, R> {
     packed: &'a PackedSuperChunk<R>,

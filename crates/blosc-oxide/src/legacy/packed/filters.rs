@@ -18,6 +18,15 @@ const ACTED_ON: u8 = 0b11;
 
 /// The filters of a packed super-chunk. Delta can be the first, and refers to a chunk of its own;
 /// after it, or in its place, there can be a shuffle or bit shuffle.
+///
+/// ```
+/// use blosc_oxide::Filter;
+/// use blosc_oxide::legacy::{PackedOptions, PackedSuperChunk};
+/// let bytes = PackedOptions::new(4).with_filters([Filter::Shuffle]).pack([[7; 400]])?;
+/// let packed = PackedSuperChunk::open_in(&bytes[..])?;
+/// assert_eq!(packed.header().filters().iter().collect::<Vec<_>>(), [Filter::Shuffle]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PackedFilters {
     bits: u16,

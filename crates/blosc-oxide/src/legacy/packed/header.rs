@@ -35,7 +35,16 @@ const SPECIALS_AT: [usize; SPECIALS] = [40, 48, 56, 64];
 const TABLE_AT: usize = 72;
 
 /// The chunks that are not data.
+///
+/// ```
+/// use blosc_oxide::legacy::{PackedOptions, PackedSpecial, PackedSuperChunk};
+/// let bytes = PackedOptions::new(1).with_special(PackedSpecial::UserData, *b"kelvin").pack([b"data"])?;
+/// let packed = PackedSuperChunk::open_in(&bytes[..])?;
+/// assert_eq!(packed.special(PackedSpecial::UserData)?.as_deref(), Some(&b"kelvin"[..]));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum PackedSpecial {
     /// What the delta filter refers to.
     Filters,
@@ -101,6 +110,14 @@ impl Body {
 }
 
 /// The header of a packed super-chunk, with places that lie inside it.
+///
+/// ```
+/// use blosc_oxide::legacy::{PackedOptions, PackedSuperChunk};
+/// let bytes = PackedOptions::new(4).pack([[7; 400], [8; 400]])?;
+/// let packed = PackedSuperChunk::open_in(&bytes[..])?;
+/// assert_eq!((packed.header().nchunks(), packed.nbytes()?), (2, 800));
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedHeader {
     codec: Codec,

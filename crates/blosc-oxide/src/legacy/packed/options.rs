@@ -11,7 +11,14 @@ use std::collections::BTreeMap;
 
 /// Which release of C-Blosc2 is written for. We read both; they do not read everything of each
 /// other.
+///
+/// ```
+/// use blosc_oxide::legacy::{PackedOptions, PackedRelease};
+/// let options = PackedOptions::new(4).with_release(PackedRelease::Alpha4);
+/// assert_eq!(options.release(), PackedRelease::Alpha4);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum PackedRelease {
     /// 2.0.0a2: chunks of version 2, which C-Blosc 1.x decompresses too, and an uncompressed delta
     /// reference.

@@ -10,7 +10,7 @@ use super::delta::{self, Reference};
 use super::header::{HEADER_LEN, PackedHeader, PackedSpecial};
 use super::table;
 use crate::chunk::{Chunk, Decompressor, Header};
-use crate::error::{Result, bail};
+use crate::error::{AtPath, Result, bail};
 use crate::exec::Threads;
 use crate::limits::Limits;
 use crate::storage::{FileStorage, ReadAt, read_exact};
@@ -57,7 +57,8 @@ impl PackedSuperChunk<FileStorage> {
     /// # Errors
     /// As [`open_in`](Self::open_in); `Io` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_in(FileStorage::open(path)?)
+        let path = path.as_ref();
+        Self::open_in(FileStorage::open(path).at_path(path)?).at_path(path)
     }
 }
 

@@ -5,7 +5,7 @@ use super::encoder::Encoder;
 use super::header::PackedSpecial;
 use super::options::{PackedOptions, PackedRelease};
 use super::reader::PackedSuperChunk;
-use crate::error::Result;
+use crate::error::{AtPath, Result};
 use crate::limits::Limits;
 use crate::storage::{Durability, FileStorage, MemoryStorage, ReadAt, Storage};
 use std::collections::BTreeMap;
@@ -52,7 +52,8 @@ impl PackedWriter<FileStorage> {
     /// # Errors
     /// As [`create_in`](Self::create_in); `Io` if the file cannot be made.
     pub fn create(path: impl AsRef<Path>, options: PackedOptions) -> Result<Self> {
-        Self::create_in(FileStorage::create_new(path)?, options)
+        let path = path.as_ref();
+        Self::create_in(FileStorage::create_new(path).at_path(path)?, options).at_path(path)
     }
 
     /// Opens a file with a super-chunk to append to, as [`open_in`](Self::open_in) does.
@@ -60,7 +61,8 @@ impl PackedWriter<FileStorage> {
     /// # Errors
     /// As [`open_in`](Self::open_in); `Io` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>, typesize: usize) -> Result<Self> {
-        Self::open_in(FileStorage::open_writable(path)?, typesize)
+        let path = path.as_ref();
+        Self::open_in(FileStorage::open_writable(path).at_path(path)?, typesize).at_path(path)
     }
 }
 

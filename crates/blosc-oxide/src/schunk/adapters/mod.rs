@@ -1,5 +1,6 @@
-//! The traits of `std::io` over the data of a super-chunk.
+//! The data of a super-chunk as numbers, and through the traits of `std::io`.
 
+mod items;
 mod reader;
 mod writer;
 

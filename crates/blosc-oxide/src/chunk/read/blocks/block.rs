@@ -50,7 +50,7 @@ impl<'d> BlockDecoder<'d> {
             plan,
             stages,
             how: Decoding { codec: header.codec(), context, plugin, dict },
-            // Variable-length blocks stand for themselves, whatever the filter.
+            // Variable-length blocks never refer to another, whatever the filter.
             refers_to_first_block: stages.refers_to_first_block() && !header.has_vlblocks(),
             blocksize: header.blocksize(),
             nbytes: header.nbytes(),
@@ -96,7 +96,7 @@ impl<'d> BlockDecoder<'d> {
         self.stages.backward(place, out, filtered)
     }
 
-    /// Decodes the only block of a chunk, with several workers stream by stream.
+    /// Decodes the only block of a chunk, its streams on several workers.
     pub(in crate::chunk::read) fn decode_in_parallel(
         &self,
         block: &Block<'_>,
@@ -166,7 +166,7 @@ impl<'d> BlockDecoder<'d> {
     }
 }
 
-/// One block that can be decoded to where it is wanted.
+/// One block, ready to be decoded into a buffer.
 pub(in crate::chunk) struct BlockSource<'s, 'd> {
     pub(in crate::chunk::read) decoder: &'s BlockDecoder<'d>,
     pub(in crate::chunk::read) index: usize,
@@ -213,7 +213,7 @@ fn decode_stream(stream: Stream<'_>, out: &mut [u8], codec: &mut DecodeState, ho
     Ok(())
 }
 
-/// Finds out what the filters of a chunk have to undo.
+/// Resolves the filters of a chunk that have to be undone.
 #[inline]
 pub(in crate::chunk::read) fn set_stages<'p>(
     stages: &mut Stages<'p>,
@@ -256,7 +256,7 @@ pub(in crate::chunk::read) fn grow(workers: &mut Vec<Mutex<Scratch>>, count: usi
     }
 }
 
-/// The scratch of a worker that nobody else can be using.
+/// The scratch of a worker, which no other worker uses.
 pub(in crate::chunk::read) fn own(worker: &mut Mutex<Scratch>) -> &mut Scratch {
     worker.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! A part of a block, decoding no more of its streams and undoing no more of its filter than it
-//! takes.
+//! A part of a block, decoding no more of its streams and undoing no more of its filter than
+//! necessary.
 
 use super::block::{BlockDecoder, Scratch};
 use crate::chunk::format::plan::{Block, Stream};

@@ -13,7 +13,7 @@ pub(in crate::chunk::read) struct Queue<'o, 'd> {
     decoder: &'o BlockDecoder<'d>,
 }
 
-/// Which blocks are handed out next.
+/// The blocks that have not been handed out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::chunk::read) enum End {
     Front,
@@ -92,7 +92,7 @@ impl<'o, 'd> Queue<'o, 'd> {
     }
 
     /// Hands out no more blocks if all that are left come after `failed`. Those before it are still
-    /// handed out: the failure of the lowest is to be told.
+    /// handed out: the error of the lowest one is returned.
     pub(in crate::chunk::read) fn stop_behind(&mut self, failed: usize) {
         if failed <= self.blocks.start {
             self.blocks.end = self.blocks.start;

@@ -1,9 +1,9 @@
 //! Compressed parts of a chunk, put together in their order while others are still being
 //! compressed.
 //!
-//! A part is one or more blocks, or one stream of the only block. It is copied to its place while
-//! it is in the cache of the processor that has compressed it, or soon after: of large chunks,
-//! memory is written once.
+//! A part is one or more blocks, or one stream of the only block. It is copied to its final
+//! position while it is in the cache of the processor that has compressed it, or soon after: for
+//! large chunks, memory is written once.
 
 use crate::chunk::memory::room;
 use std::sync::atomic::AtomicUsize;
@@ -11,17 +11,17 @@ use std::sync::atomic::AtomicUsize;
 /// What is kept for the next chunk.
 #[derive(Debug, Default)]
 pub(in crate::chunk) struct Buffers {
-    /// Memory for one part each, which nobody is using.
+    /// Free memory, each for one part.
     spare: Vec<Vec<u8>>,
     parts: Vec<Part>,
-    /// How long the blocks are.
+    /// The lengths of the blocks.
     block_lens: Vec<AtomicUsize>,
 }
 
 /// What is known of a part.
 #[derive(Debug, Default)]
 struct Part {
-    /// Its bytes, if it is compressed but cannot be placed yet.
+    /// Its bytes, if it is compressed but its position is not known yet.
     slot: Option<Vec<u8>>,
     len: usize,
     /// Whether it is cut off where something failed: nothing comes after it.
@@ -29,8 +29,8 @@ struct Part {
 }
 
 impl Buffers {
-    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, which
-    /// they must not be longer than together; and room for the lengths of `nblocks`.
+    /// An empty assembly of `nparts`, each of `slot_len` bytes at the most, in `streams`, the
+    /// length of which is the limit for all together; and space for the lengths of `nblocks`.
     pub(in crate::chunk) fn assembly<'a>(
         &'a mut self,
         (nparts, nblocks): (usize, usize),
@@ -60,11 +60,11 @@ impl Buffers {
 /// The parts of a chunk that is being made.
 pub(in crate::chunk) struct Assembly<'a> {
     slot_len: usize,
-    /// What lies behind the parts that have their place.
+    /// The output behind the parts already placed.
     rest: &'a mut [u8],
-    /// How many have one.
+    /// Number of parts already placed.
     placed: usize,
-    /// How long these are together.
+    /// Total length of the parts already placed.
     placed_len: usize,
     is_too_long: bool,
     /// Whether the last of them was cut off.
@@ -73,7 +73,7 @@ pub(in crate::chunk) struct Assembly<'a> {
     spare: &'a mut Vec<Vec<u8>>,
 }
 
-/// A part and where it belongs, which has its length.
+/// A part and its slice of the output, which has its length.
 pub(in crate::chunk) struct Placed<'a> {
     pub(in crate::chunk) slot: Vec<u8>,
     pub(in crate::chunk) len: usize,
@@ -99,7 +99,8 @@ impl<'a> Assembly<'a> {
         self.parts[index] = Part { slot: Some(slot), len, is_cut };
     }
 
-    /// The next part in order with its place, if it is there. Whoever asks has to copy it.
+    /// The next part in order with its slice of the output, if it is there. The caller has to copy
+    /// it.
     pub(in crate::chunk) fn place(&mut self) -> Option<Placed<'a>> {
         if self.is_cut {
             return None;
@@ -125,15 +126,15 @@ impl<'a> Assembly<'a> {
         self.is_too_long
     }
 
-    /// How long the parts are together that have their place.
+    /// Total length of the parts already placed.
     pub(in crate::chunk) fn placed_len(&self) -> usize {
         self.placed_len
     }
 }
 
 impl Drop for Assembly<'_> {
-    /// Parts that were never placed, because there was no room, leave their memory to the next
-    /// chunk.
+    /// Memory of parts that were never placed, because the output was too short, is kept for the
+    /// next chunk.
     fn drop(&mut self) {
         self.spare.extend(self.parts.iter_mut().filter_map(|part| part.slot.take()));
     }

@@ -29,8 +29,8 @@ pub(in crate::chunk) struct Packer<'p> {
 
 /// A part that was compressed.
 struct Packed {
-    /// Its length; if something has failed, what there must have been more room than, or one thread
-    /// would not have got so far.
+    /// Its length. If something has failed: the output must be longer than this, or one thread
+    /// would have stopped before.
     len: usize,
     /// What has failed, and where.
     failed: Option<(usize, Error)>,
@@ -38,13 +38,13 @@ struct Packed {
 
 /// What has failed in a block.
 struct Failure {
-    /// How many bytes there must have been more room than, or the data would have been stored
-    /// before it came to this.
+    /// The output must be longer than this: otherwise the data would have been stored before the
+    /// failure.
     needed: usize,
     error: Error,
 }
 
-/// A stream that there are so many bytes for, or fewer, is not even tried.
+/// A stream for which this many bytes are left, or fewer, is not tried.
 const NEEDED_TO_FAIL: usize = SIZE_LEN - 1;
 
 impl Packer<'_> {
@@ -76,7 +76,7 @@ impl Packer<'_> {
         self.pack_streams_in_parallel(threads, &mut workers[..count], buffers, out)
     }
 
-    /// What compressing all of it amounts to, in bytes of the slower codecs: waking a second thread
+    /// The cost of compressing all of it, in bytes of the slower codecs: waking a second thread
     /// takes as long as the fastest take for a hundred kilobytes.
     fn work(&self) -> usize {
         let nbytes = self.data.len();
@@ -103,7 +103,7 @@ impl Packer<'_> {
         self.layout.header_len + self.layout.nbytes - 1
     }
 
-    /// Compresses block after block, each to where it belongs.
+    /// Compresses block after block, each to its final position.
     fn pack_in_order(&self, scratch: &mut Scratch, out: &mut [u8]) -> Result<Option<usize>> {
         let mut at = self.streams_at;
         for (index, block) in self.data.chunks(self.layout.blocksize).enumerate() {
@@ -155,7 +155,7 @@ impl Packer<'_> {
         Ok(packed.map(|len| self.streams_at + len))
     }
 
-    /// How many blocks are handed out at a time: whoever takes them has to wait for others that do.
+    /// How many blocks are handed out at a time: taking them may wait for other workers that do.
     fn blocks_in_part(&self, workers: usize) -> usize {
         (part_len(self.layout.nbytes, workers) / self.layout.blocksize).max(1)
     }
@@ -190,7 +190,7 @@ impl Packer<'_> {
         Ok(packed?.map(|len| self.streams_at + len))
     }
 
-    /// The byte that all of a block is, if that is seen before it is filtered.
+    /// The byte that a block repeats, if that can be seen before it is filtered.
     fn run_of(&self, block: &[u8]) -> Option<u8> {
         if self.layout.has_runs && self.stages.keeps_runs() { repeated_byte(block) } else { None }
     }
@@ -285,8 +285,8 @@ impl Packer<'_> {
 }
 
 /// Makes `nparts` parts of a chunk, several at a time and each in memory of its own, and copies
-/// each to its place as soon as all before it are there. Returns how long they are, or `None` if
-/// that is too long. `pack` makes one of them at the start of the memory it is given.
+/// each to its final position as soon as all before it are there. Returns how long they are, or
+/// `None` if that is too long. `pack` makes one of them at the start of the memory it is given.
 fn in_parallel(
     threads: &Threads,
     workers: &[Mutex<Scratch>],
@@ -330,7 +330,7 @@ fn in_parallel(
     }
 }
 
-/// Lets others stop when the thread panics that has it: what they do would be for nothing.
+/// Stops the other workers when the thread that owns it panics: their work would be lost.
 struct Alarm<'a> {
     next: &'a AtomicUsize,
     nparts: usize,
@@ -344,7 +344,7 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// Hands a part over, and copies parts to their places until one is missing. Returns memory for
+/// Hands a part over, and copies parts to their positions until one is missing. Returns memory for
 /// another, and whether the parts have got too long.
 fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: usize, is_cut: bool) -> (Vec<u8>, bool) {
     let mut locked = lock(assembly);
@@ -358,14 +358,14 @@ fn hand_over(assembly: &Mutex<Assembly<'_>>, part: usize, slot: Vec<u8>, len: us
     (locked.slot(), locked.is_too_long())
 }
 
-/// Writes a stream of one repeated byte, if there is room: nothing but a size of 0, or the negated
+/// Writes a stream of one repeated byte, if there is space: nothing but a size of 0, or the negated
 /// byte and a token.
 fn put_run(byte: u8, slot: &mut [u8]) -> Option<usize> {
     let size = (-i32::from(byte)).to_le_bytes();
     if byte == 0 { put(&size, slot) } else { put(&[size[0], size[1], size[2], size[3], RUN_TOKEN], slot) }
 }
 
-/// Copies `bytes` to the start of `slot`, if there is room, and returns how many these are.
+/// Copies `bytes` to the start of `slot`, if they fit, and returns how many these are.
 fn put(bytes: &[u8], slot: &mut [u8]) -> Option<usize> {
     copy(bytes, slot.get_mut(..bytes.len())?);
     Some(bytes.len())

@@ -14,11 +14,11 @@ pub(in crate::chunk) struct Reuse<'a> {
     changed: Changed<'a>,
 }
 
-/// What is not as it was.
+/// What has changed.
 pub(in crate::chunk) enum Changed<'a> {
-    /// These bytes.
+    /// These ranges of bytes.
     Bytes(Range<usize>),
-    /// The blocks that this is true for.
+    /// The blocks for which this returns true.
     Blocks(&'a [bool]),
 }
 

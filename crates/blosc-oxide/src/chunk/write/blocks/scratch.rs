@@ -11,7 +11,7 @@ use std::sync::Mutex;
 pub(in crate::chunk) struct Scratch {
     pub(in crate::chunk) codec: EncodeState,
     pub(in crate::chunk) filtered: Filtered,
-    /// A stream that may turn out too long for where it belongs.
+    /// A stream that may be too long for its slot.
     pub(in crate::chunk) spare: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ pub(in crate::chunk) struct Filtered {
 }
 
 impl Filtered {
-    /// Filters a block; the result is in the block itself or in here.
+    /// Filters a block; the result is in the block itself or in this scratch.
     pub(in crate::chunk) fn filter<'b>(
         &'b mut self,
         stages: &Stages<'_>,
@@ -45,8 +45,8 @@ impl std::fmt::Debug for Scratch {
 }
 
 impl Scratch {
-    /// Filters a block; the result is in the block itself or in this scratch. With it comes what
-    /// compresses it.
+    /// Filters a block; the result is in the block itself or in this scratch. Also returns the
+    /// state that compresses it.
     pub(in crate::chunk) fn filter<'b>(
         &'b mut self,
         stages: &Stages<'_>,
@@ -58,7 +58,7 @@ impl Scratch {
     }
 }
 
-/// The scratch of a worker that nobody else can be using.
+/// The scratch of a worker, which no other worker uses.
 pub(in crate::chunk) fn own(worker: &mut Mutex<Scratch>) -> &mut Scratch {
     worker.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

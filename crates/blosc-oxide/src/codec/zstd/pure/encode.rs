@@ -11,8 +11,8 @@ use structured_zstd::encoding::{
 };
 
 thread_local! {
-    /// The library's compressors cannot be handed from thread to thread, so that each thread keeps
-    /// its own.
+    /// The library's compressors cannot be sent to another thread, so that each thread keeps its
+    /// own.
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
@@ -20,15 +20,15 @@ thread_local! {
 ///
 /// The library stores a block as it is if the bytes in three places of it look random, and so loses
 /// what compresses between them: up to two fifths of shuffled numbers. It never does where matches
-/// may be further away than [`WIDE`], and so that is what it is told, except of bytes that are
-/// random everywhere. At its fastest levels it would pay for that with half of its speed.
+/// may be further away than [`WIDE`], and so it is given such a window, except for bytes
+/// that are random everywhere. At its fastest levels it would pay for that with half of its speed.
 struct Kept {
     level: u8,
     hasty: Option<FrameCompressor>,
     thorough: Option<FrameCompressor<Cursor<Vec<u8>>>>,
 }
 
-/// The level of the library that a Blosc level stands for.
+/// The level of the library for a Blosc level.
 ///
 /// On big-endian hosts structured-zstd 0.2.6 compares the wrong four of eight bytes in its search
 /// of level 3, and writes matches where there are none. The next level of ours has another search.
@@ -39,7 +39,7 @@ fn native_level(level: u8) -> i32 {
     if is_wrong { crate::codec::zstd::native_level(level + 1) } else { native }
 }
 
-/// The logarithm of a window for which no block is given up unseen.
+/// The logarithm of a window for which the library tries every block.
 const WIDE: u32 = 24;
 
 impl Kept {
@@ -97,8 +97,8 @@ fn widened(level: u8, tuned: LevelParameters) -> CompressionParameters {
     builder.build().expect("the parameters of a level are within their bounds")
 }
 
-/// The room that a compressed frame is made in, since the library does not write into slices, and
-/// what proves it.
+/// The memory that a compressed frame is made in, since the library does not write into slices, and
+/// the decoder that proves it.
 pub(in crate::codec) struct Encoder {
     frame: Vec<u8>,
     proof: Option<Proof>,
@@ -156,7 +156,7 @@ impl Encoder {
 /// A dictionary made ready for compression.
 pub(in crate::codec) struct EncodeDict {
     of_encoder: EncoderDictionary,
-    /// Where streams are proven.
+    /// Decodes streams to prove them.
     of_proof: Option<DecodeDict>,
 }
 
@@ -168,8 +168,8 @@ impl EncodeDict {
     }
 }
 
-/// A dictionary of at most `max_len` bytes from samples that stand one after the other; `None` if
-/// they are no use.
+/// A dictionary of at most `max_len` bytes from samples that follow one another; `None` if they
+/// are of no use.
 pub(in crate::codec) fn train(samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
     const SEGMENT: u32 = 200;
     const TABLE_BITS: u32 = 16;

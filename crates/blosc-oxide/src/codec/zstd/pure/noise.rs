@@ -1,7 +1,7 @@
 //! Bytes that no codec makes shorter.
 
-/// What is looked at in one place: bytes enough to tell 7.9 bits from 8, and few enough to be of
-/// one kind.
+/// What is looked at in one place: bytes enough to distinguish 7.9 bits from 8, and few enough to
+/// be of one kind.
 const SAMPLE: usize = 1024;
 const MAX_SAMPLES: usize = 16;
 const MAX_DISTANCE: usize = 8 << 10;

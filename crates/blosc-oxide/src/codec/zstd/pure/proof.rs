@@ -1,16 +1,15 @@
-//! Streams that are decoded before they are given out.
+//! Streams that are decoded before they are returned.
 //!
 //! The library is hardly ever run on big-endian hosts, and one of its searches was wrong there
-//! without anybody's noticing ([`super::encode`] does not use it). Data that nobody can get back
-//! are worse than what decoding costs, so that hosts of that kind keep no stream that has not been
-//! decoded to what it was made of.
+//! without anybody's noticing ([`super::encode`] does not use it). Lost data are worse than the
+//! cost of decoding, so such hosts keep no stream that has not been decoded to its source.
 
 use super::decode::{DecodeDict, Decoder};
 
-/// Whether this host needs it.
+/// Whether this host needs the proof.
 pub(super) const IS_NEEDED: bool = cfg!(target_endian = "big");
 
-/// A decoder, and room for what it makes of a stream.
+/// A decoder, and memory for its output.
 pub(super) struct Proof {
     decoder: Decoder,
     decoded: Vec<u8>,

@@ -45,6 +45,17 @@ impl SuperChunk {
 }
 
 /// Chunks in a row of which the same is stored.
+///
+/// ```
+/// use blosc_oxide::{Frame, Options, Special, storage::MemoryStorage};
+/// let mut edit = Frame::create(MemoryStorage::default(), Options::new(1))?;
+/// edit.append(&[7; 100])?;
+/// edit.fill(Special::Zeros, 500, 100)?;
+/// let frame = edit.commit()?;
+/// let runs: Vec<_> = frame.chunk_runs().map(|run| (run.chunks, run.special)).collect();
+/// assert_eq!(runs, [(0..1, None), (1..6, Some(Special::Zeros))]);
+/// # Ok::<(), blosc_oxide::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ChunkRun {
