@@ -6,7 +6,11 @@
 //! few hundred kilobytes at a time: from about a megabyte on it takes another way, which was seen
 //! to be a tenth slower.
 #![cfg_attr(
-    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        target_feature = "simd128"
+    )),
     allow(dead_code, reason = "nothing there to run the vector kernels on")
 )]
 

@@ -17,6 +17,9 @@ pub enum Isa {
     Avx512,
     /// The SIMD instructions every 64-bit Arm processor has.
     Neon,
+    /// The 128-bit vectors of WebAssembly, where the program was compiled for them: a module that
+    /// has them is refused as a whole by what does not know them.
+    Simd128,
 }
 
 /// One more than the level that was chosen; 0 as long as none was. It is one that the processor
@@ -32,8 +35,16 @@ impl Isa {
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     const LEVELS: [Self; 2] = [Self::Scalar, Self::Neon];
 
+    /// WebAssembly with vectors.
+    #[cfg(target_feature = "simd128")]
+    const LEVELS: [Self; 2] = [Self::Scalar, Self::Simd128];
+
     /// No instruction set in particular.
-    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        target_feature = "simd128"
+    )))]
     const LEVELS: [Self; 1] = [Self::Scalar];
 
     /// The instruction set that kernels run on: the fastest of this processor, which is detected on
@@ -62,7 +73,9 @@ impl Isa {
     /// The instruction set of this [name](Self::name), on whichever processor.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon].into_iter().find(|isa| isa.name() == name)
+        [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon, Self::Simd128]
+            .into_iter()
+            .find(|isa| isa.name() == name)
     }
 
     /// The instruction sets of this processor, slowest first.
@@ -86,6 +99,7 @@ impl Isa {
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
             Self::Neon => "neon",
+            Self::Simd128 => "simd128",
         }
     }
 }
@@ -135,7 +149,7 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_their_instruction_sets() {
-        for isa in [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon] {
+        for isa in [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon, Isa::Simd128] {
             assert_eq!(Isa::from_name(isa.name()), Some(isa));
         }
         assert_eq!(Isa::from_name("AVX2"), None);

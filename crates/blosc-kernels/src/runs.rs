@@ -1,6 +1,10 @@
 //! Blocks that are one value over and over.
 #![cfg_attr(
-    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        target_feature = "simd128"
+    )),
     allow(dead_code, reason = "nothing there to run the vector kernels on")
 )]
 

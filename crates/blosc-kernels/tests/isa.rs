@@ -159,7 +159,7 @@ fn a_typesize_of_zero_is_refused() {
 
 #[test]
 fn an_instruction_set_the_processor_lacks_falls_back_to_the_scalar_kernel() {
-    for isa in [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon] {
+    for isa in [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon, Isa::Simd128] {
         let plain = noise(1000);
         let mut got = vec![0; 1000];
         shuffle_with(isa, 4, &plain, &mut got);

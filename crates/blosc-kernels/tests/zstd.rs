@@ -1,5 +1,6 @@
 //! The decoder of Zstandard does what the C library does: with good streams of every kind, and with
 //! damaged ones.
+#![cfg(not(target_arch = "wasm32"))]
 
 use blosc_kernels::shuffle::shuffle;
 use blosc_kernels::zstd::{Decoder, Dictionary, ZstdError};

@@ -4,7 +4,8 @@ use crate::error::{Result, error};
 use blosc_kernels::isa::Isa;
 
 /// The instruction set that filters, copies and our own codecs run on: the best of this processor,
-/// or the one that was [forced](force). One of `scalar`, `sse2`, `avx2`, `avx512` and `neon`.
+/// or the one that was [forced](force). One of `scalar`, `sse2`, `avx2`, `avx512`, `neon`
+/// and `simd128`, the last where a program for WebAssembly was compiled with that feature.
 #[must_use]
 pub fn current() -> &'static str {
     Isa::best().name()

@@ -4,7 +4,11 @@
 //! of byte `j` of element `i` becomes bit `i % 8` of byte `i / 8` of row `8 * j + k`, a row being
 //! `m8 / 8` bytes. All bytes after those elements are copied as they are.
 #![cfg_attr(
-    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        target_feature = "simd128"
+    )),
     allow(dead_code, unused_imports, reason = "nothing there to run the vector kernels on")
 )]
 

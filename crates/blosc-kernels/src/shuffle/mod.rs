@@ -4,7 +4,11 @@
 //! `j * (n / typesize) + i`. The `n % typesize` bytes after the last whole element are copied as
 //! they are.
 #![cfg_attr(
-    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        target_feature = "simd128"
+    )),
     allow(dead_code, unused_imports, reason = "nothing there to run the vector kernels on")
 )]
 

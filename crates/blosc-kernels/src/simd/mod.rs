@@ -5,7 +5,11 @@
 //! instructions. Vectors are one or more lanes of 16 bytes, and every operation that rearranges
 //! bytes works within each lane.
 #![cfg_attr(
-    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        target_feature = "simd128"
+    )),
     allow(dead_code, reason = "nothing there to run the vector kernels on")
 )]
 
@@ -21,9 +25,13 @@ mod neon;
 mod sse2;
 #[cfg(test)]
 mod tests;
+#[cfg(target_feature = "simd128")]
+mod wasm;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) use self::neon::Neon;
+#[cfg(target_feature = "simd128")]
+pub(crate) use self::wasm::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use self::{avx2::Avx2, avx512::Avx512, sse2::Sse2};
 
@@ -52,6 +60,11 @@ macro_rules! dispatch {
                 Some($simd) => $vectors,
                 None => $scalar,
             },
+            #[cfg(target_feature = "simd128")]
+            $crate::isa::Isa::Simd128 => match $crate::simd::Simd128::detect() {
+                Some($simd) => $vectors,
+                None => $scalar,
+            },
             _ => $scalar,
         }
     };
@@ -60,7 +73,7 @@ pub(crate) use dispatch;
 
 /// Runs an expression with the token of [`Baseline`] if the condition holds and an instruction set
 /// other than the scalar one is asked for that the processor has; else another.
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"), target_feature = "simd128"))]
 macro_rules! dispatch_baseline {
     ($isa:expr, $simd:ident if $condition:expr => $vectors:expr, $scalar:expr) => {{
         let isa: $crate::isa::Isa = $isa;
@@ -74,7 +87,11 @@ macro_rules! dispatch_baseline {
 }
 
 /// Runs the second expression: there are no vectors.
-#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little"),
+    target_feature = "simd128"
+)))]
 macro_rules! dispatch_baseline {
     ($isa:expr, $simd:ident if $condition:expr => $vectors:expr, $scalar:expr) => {
         $scalar
@@ -88,6 +105,9 @@ pub(crate) type Baseline = Sse2;
 /// The instruction set that every processor of the architecture has.
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) type Baseline = Neon;
+/// The instruction set that the program was compiled for.
+#[cfg(target_feature = "simd128")]
+pub(crate) type Baseline = Simd128;
 
 /// Bytes in a lane.
 pub(crate) const LANE: usize = 16;
@@ -236,7 +256,9 @@ pub(crate) trait Simd: Copy {
     ) -> (Self::Vector, Self::Vector);
 }
 
-/// What an instruction set with a single lane has besides: sums that run from byte to byte.
+/// What an instruction set with a single lane has besides: sums that run from byte to byte. Those
+/// of WebAssembly are made without vectors.
+#[cfg(not(target_feature = "simd128"))]
 pub(crate) trait OneLane: Simd {
     /// Moves every byte up by `BYTES` (1, 2, 4 or 8) and fills with zeros.
     fn move_up<const BYTES: usize>(self, vector: Self::Vector) -> Self::Vector;
