@@ -13,6 +13,7 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer 
                     [--markdown FILE]
        bench c-abi [--quick] [--sizes] [--threads COUNT] [--busy] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so]
                    [--match WORD]...
+       bench sizes [--peer PATH/libblosc2.so] [--match WORD]...
        bench commits [--max COUNT] [--directory DIR] [--peer PATH/libblosc2.so] [--markdown FILE]
        bench install
        bench guard [--update]
@@ -35,6 +36,8 @@ c-abi      measures our libblosc.so and C-Blosc's through the C functions of bot
            with settings; fails if a row or a mean is behind its goal
   --sizes      compares the lengths of chunks instead, at all levels
   --busy       ours on two threads beside as many busy loops as there are processors, against ours on one thread
+sizes      compares the lengths of chunks with those of C-Blosc2, and with those of our own lower levels, at all levels; fails
+           if one is more than 0.5 % longer
 commits    measures appending with a commit after each chunk against C-Blosc2: a program of 20,000 chunks, the size of its
            frame, and one commit in frames of 10, 100 and so on up to COUNT chunks (1,000,000 unless told)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
@@ -52,6 +55,8 @@ pub(crate) enum Command {
     },
     Growth(Growth),
     Abi(Abi),
+    /// Compares lengths.
+    Sizes(Arguments),
     Commits(Commits),
     /// What `growth` runs in a process of its own.
     GrowthStep {
@@ -110,6 +115,7 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
             compare(options).map(|arguments| Command::Report { files, arguments })
         }
         Some("c-abi") => abi(given).map(Command::Abi),
+        Some("sizes") => compare(given).map(Command::Sizes),
         Some("growth") => growth(given).map(Command::Growth),
         Some("commits") => commits(given).map(Command::Commits),
         Some("growth-step") => growth_step(given),

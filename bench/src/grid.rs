@@ -3,8 +3,9 @@
 /// The codecs, by the names that all sides use.
 pub(crate) const CODECS: [&str; 5] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
 /// The filters.
-const FILTERS: [&str; 3] = ["none", "shuffle", "bitshuffle"];
-const LEVELS: [u8; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+pub(crate) const FILTERS: [&str; 3] = ["none", "shuffle", "bitshuffle"];
+/// The levels at which something is compressed.
+pub(crate) const LEVELS: [u8; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 /// The level that is the default nearly everywhere.
 const USUAL: u8 = 5;
 

@@ -7,6 +7,7 @@ pub(crate) mod filters;
 pub(crate) mod frames;
 pub(crate) mod instructions;
 pub(crate) mod items;
+pub(crate) mod sizes;
 
 use crate::measure::Pair;
 use serde_json::{Value, json};
