@@ -36,6 +36,17 @@ struct Packed {
     failed: Option<(usize, Error)>,
 }
 
+/// What has become of a stream.
+enum Attempt {
+    /// It is in its place, and so long there.
+    Packed(usize),
+    /// It is no shorter when it is compressed. There is room for it as it is, where nothing of use
+    /// is yet.
+    Raw,
+    /// It is longer than its place.
+    TooLong,
+}
+
 /// What has failed in a block.
 struct Failure {
     /// The output must be longer than this: otherwise the data would have been stored before the
@@ -104,10 +115,27 @@ impl Packer<'_> {
     }
 
     /// Compresses block after block, each to its final position.
+    ///
+    /// Blocks at the start that are no shorter when they are compressed are copied when one comes
+    /// that is: if none comes, the data is stored as a whole, and would have been copied in vain.
     fn pack_in_order(&self, scratch: &mut Scratch, out: &mut [u8]) -> Result<Option<usize>> {
         let mut at = self.streams_at;
+        let mut is_raw = self.stages.is_empty() && !self.layout.split && self.reuse.is_none();
         for (index, block) in self.data.chunks(self.layout.blocksize).enumerate() {
             self.put_start(index, at, out);
+            if is_raw {
+                let Scratch { codec, spare, .. } = scratch;
+                at += match self.try_stream(block, &mut out[at..], codec, spare)? {
+                    Attempt::Raw => SIZE_LEN + block.len(),
+                    Attempt::Packed(len) => {
+                        is_raw = false;
+                        self.put_raw_blocks(index, out);
+                        len
+                    }
+                    Attempt::TooLong => return Ok(None),
+                };
+                continue;
+            }
             let packed = self.pack_block(index, block, &mut out[at..], scratch);
             let Some(len) = packed.map_err(|failure| failure.error)? else { return Ok(None) };
             at += len;
@@ -239,10 +267,15 @@ impl Packer<'_> {
         Ok(())
     }
 
+    /// Copies the first `count` blocks, each of one stream, to where they belong.
+    fn put_raw_blocks(&self, count: usize, out: &mut [u8]) {
+        let mut at = self.streams_at;
+        for block in self.data.chunks(self.layout.blocksize).take(count) {
+            at += put_raw(block, &mut out[at..]);
+        }
+    }
+
     /// Compresses one stream to the start of `slot`; `None` if it is longer than `slot`.
-    ///
-    /// How well it compresses must not depend on the length of `slot`: where a slot is too short
-    /// for the stream as it is, it is compressed to `spare` first.
     fn pack_stream(
         &self,
         stream: &[u8],
@@ -250,25 +283,41 @@ impl Packer<'_> {
         codec: &mut EncodeState,
         spare: &mut Vec<u8>,
     ) -> Result<Option<usize>> {
+        Ok(match self.try_stream(stream, slot, codec, spare)? {
+            Attempt::Packed(len) => Some(len),
+            Attempt::Raw => Some(put_raw(stream, slot)),
+            Attempt::TooLong => None,
+        })
+    }
+
+    /// Compresses one stream to the start of `slot`, if that makes it shorter.
+    ///
+    /// How well it compresses must not depend on the length of `slot`: where a slot is too short
+    /// for the stream as it is, it is compressed to `spare` first.
+    fn try_stream(
+        &self,
+        stream: &[u8],
+        slot: &mut [u8],
+        codec: &mut EncodeState,
+        spare: &mut Vec<u8>,
+    ) -> Result<Attempt> {
         if self.layout.has_runs
             && let Some(byte) = repeated_byte(stream)
         {
-            return Ok(put_run(byte, slot));
+            return Ok(put_run(byte, slot).map_or(Attempt::TooLong, Attempt::Packed));
         }
-        let Some((size, rest)) = slot.split_at_mut_checked(SIZE_LEN) else { return Ok(None) };
+        let Some((size, rest)) = slot.split_at_mut_checked(SIZE_LEN) else { return Ok(Attempt::TooLong) };
         let len = if let Some(payload) = rest.get_mut(..stream.len()) {
-            self.compressed_len(stream, payload, codec)?.unwrap_or_else(|| {
-                copy(stream, payload);
-                stream.len()
-            })
+            let Some(len) = self.compressed_len(stream, payload, codec)? else { return Ok(Attempt::Raw) };
+            len
         } else {
             let payload = room(spare, stream.len());
-            let Some(len) = self.compressed_len(stream, payload, codec)? else { return Ok(None) };
-            let Some(len) = put(&payload[..len], rest) else { return Ok(None) };
+            let Some(len) = self.compressed_len(stream, payload, codec)? else { return Ok(Attempt::TooLong) };
+            let Some(len) = put(&payload[..len], rest) else { return Ok(Attempt::TooLong) };
             len
         };
         size.copy_from_slice(&stored(len).to_le_bytes());
-        Ok(Some(SIZE_LEN + len))
+        Ok(Attempt::Packed(SIZE_LEN + len))
     }
 
     /// Compresses one stream to the start of `payload`, which is as long; `None` if that makes it
@@ -365,7 +414,16 @@ fn put_run(byte: u8, slot: &mut [u8]) -> Option<usize> {
     if byte == 0 { put(&size, slot) } else { put(&[size[0], size[1], size[2], size[3], RUN_TOKEN], slot) }
 }
 
-/// Copies `bytes` to the start of `slot`, if they fit, and returns how many these are.
+/// Writes a stream as it is to the start of `slot`, which has room for it; returns how long it is
+/// there.
+fn put_raw(stream: &[u8], slot: &mut [u8]) -> usize {
+    let (size, rest) = slot.split_at_mut(SIZE_LEN);
+    size.copy_from_slice(&stored(stream.len()).to_le_bytes());
+    copy(stream, &mut rest[..stream.len()]);
+    SIZE_LEN + stream.len()
+}
+
+/// Copies `bytes` to the start of `slot`, if there is room, and returns how many these are.
 fn put(bytes: &[u8], slot: &mut [u8]) -> Option<usize> {
     copy(bytes, slot.get_mut(..bytes.len())?);
     Some(bytes.len())
