@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use core::marker::PhantomData;
 
-use super::hint::opaque;
+use super::hint::{align_loop, opaque};
 use super::matching::{load, low4};
 
 /// The largest input the encoders take, in bytes: positions must fit into 32 bits together with an
@@ -189,6 +189,7 @@ impl<'a, K: Key<SLOTS>, E: Entry, const SLOTS: usize> Window<'a, K, E, SLOTS> {
             return None;
         }
         let mut next = at + 1;
+        align_loop::<32>(self.src.as_ptr(), self.slots.as_ptr().cast(), next);
         while next <= last + 1 {
             // SAFETY: `at` is below `next`, as steps are not of 0: so it is not above `last`, a
             // word before the end of `src`.

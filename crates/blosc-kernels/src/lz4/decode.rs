@@ -238,7 +238,7 @@ fn plain_sequences<V: Vectors, const DICT: bool>(vectors: V, plain: Plain<'_, DI
     if read > last_read || written > last_written {
         return Stop { read, written, token: None };
     }
-    align_loop(src, dst, last_over);
+    align_loop::<0>(src.as_ptr(), dst.as_ptr(), last_over);
     while read <= last_read && written <= last_written {
         // SAFETY: `read` is at most `last_read`.
         let token = unsafe { *src.get_unchecked(read) };
