@@ -82,7 +82,7 @@ impl HcEncoder {
             _ => 0,
         };
         let depth = Depth { attempts: 4 << level.saturating_sub(3).min(4), older };
-        let effort = Effort { depth, long_match: long_match(level) };
+        let effort = Effort { depth, long_match: long_match(level, src.len() - start) };
         match level {
             0..=2 => mid::encode(&mut self.tables, src, start, dst),
             3..=5 => Parser::new(&mut self.narrow, src, start, effort).run(dst),
@@ -92,10 +92,13 @@ impl HcEncoder {
     }
 }
 
-/// How long a match must be to be taken at once.
-fn long_match(level: u8) -> usize {
+/// How long a match must be so that none is looked for a byte later. In a short input there are few
+/// that begin there and are not found by their end, and up to level 5 a third of the time counts
+/// for more.
+fn long_match(level: u8, length: usize) -> usize {
     match level {
         0..=4 => 0,
+        5 if length <= SHORT_INPUT => 0,
         5..=7 => 14,
         8 => 24,
         _ => 64,
