@@ -36,6 +36,8 @@ pub(super) struct Depth {
     pub(super) good: usize,
     /// A match this long is long enough.
     pub(super) enough: usize,
+    /// A match shorter than this is given up for a longer one at the next position.
+    pub(super) lazy: usize,
 }
 
 /// A match of the input with earlier bytes of it.

@@ -20,8 +20,8 @@ use core::fmt;
 use crate::lz::window::MAX_INPUT;
 use finder::{Depth, Rows};
 use parser::parse;
-use short::{Sampler, Table};
-use symbols::MAX_DISTANCE;
+use short::{Latest, Sampler};
+use symbols::{MAX_DISTANCE, MAX_MATCH};
 use tokens::{Room, Tokens};
 
 /// An encoder of deflate streams.
@@ -32,7 +32,8 @@ pub struct Deflater {
     quick: Option<quick::Table>,
     rows: Rows,
     room: Room,
-    short: Option<(Sampler, Table)>,
+    sampler: Sampler,
+    short: Latest,
 }
 
 impl Deflater {
@@ -57,22 +58,26 @@ impl Deflater {
         parse(&mut self.rows, None, src, depth(level), tokens)
     }
 
-    /// Whether [`compress_short`](Self::compress_short) makes a shorter stream of `src`, by a
-    /// sample of it.
+    /// Whether [`compress_as_zlib`](Self::compress_as_zlib) should look for matches of three bytes
+    /// in `src`, by a sample of it.
     pub fn wants_short(&mut self, src: &[u8]) -> bool {
-        self.short.get_or_insert_default().0.are_worth_it(src)
+        self.sampler.are_worth_it(src)
     }
 
-    /// Compresses with matches of three bytes as well, at a level of 2 or more.
-    pub fn compress_short(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+    /// Compresses about as well as zlib at the same level, from 1 to 9, which takes longer than
+    /// [`compress`](Self::compress). zlib has matches of three bytes; here it is up to the caller.
+    pub fn compress_as_zlib(&mut self, src: &[u8], dst: &mut [u8], level: u8, is_short: bool) -> Option<usize> {
         if src.len() > MAX_INPUT {
             return None;
         }
-        let (_, table) = self.short.get_or_insert_default();
-        table.clear();
+        let depth = depth_of_zlib(level, is_short);
         let tokens = Tokens::new(&mut self.room, src, dst);
+        if !is_short {
+            return parse(&mut self.rows, None, src, depth, tokens);
+        }
         let farthest = if level < 4 { MAX_DISTANCE } else { short::FAR };
-        parse(&mut self.rows, Some((table, farthest)), src, depth(level), tokens)
+        self.short.start(src.len(), farthest);
+        parse(&mut self.rows, Some((&mut self.short, farthest)), src, depth, tokens)
     }
 }
 
@@ -84,7 +89,24 @@ fn depth(level: u8) -> Depth {
         4 => (8, 16, 32),
         _ => (15, 16, 64),
     };
-    Depth { attempts, good, enough }
+    Depth { attempts, good, enough, lazy: 0 }
+}
+
+/// What is done to compress as well as zlib at a level: from 4 on that gives matches up for longer
+/// ones, too.
+fn depth_of_zlib(level: u8, is_short: bool) -> Depth {
+    let (attempts, good, enough, lazy) = match level {
+        // More only where there are few to look at.
+        ..=1 => (if is_short { 4 } else { 2 }, 8, 16, 0),
+        2 => (6, 8, 16, 0),
+        3 => (8, 8, 32, 0),
+        4 => (8, 16, 32, 4),
+        5 => (15, 16, 64, 16),
+        6 => (15, 16, 128, 16),
+        7 => (15, 32, 128, 32),
+        _ => (15, MAX_MATCH, MAX_MATCH, 128),
+    };
+    Depth { attempts, good, enough, lazy }
 }
 
 impl fmt::Debug for Deflater {

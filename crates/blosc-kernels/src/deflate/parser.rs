@@ -1,7 +1,7 @@
 //! Choosing among overlapping matches.
 
 use super::finder::{Depth, Finder, Match, Rows};
-use super::short::Table;
+use super::short::Latest;
 use super::symbols::MAX_MATCH;
 use super::tokens::Tokens;
 use crate::lz::matching::common_length_before;
@@ -11,6 +11,8 @@ use crate::lz::matching::common_length_before;
 const SKIP_SHIFT: u32 = 9;
 /// So many literals cost less than a match.
 const CHEAP_LITERALS: usize = 2;
+/// The bytes inside of matches up to here can be found as matches of three bytes.
+const FEW: usize = 5;
 
 /// Finds the matches of an input and hands them on.
 ///
@@ -18,10 +20,13 @@ const CHEAP_LITERALS: usize = 2;
 /// extended back so far that but few literals are left of the first, these and the longer match
 /// cost less than two matches.
 ///
+/// A match that is shorter than what the depth calls lazy is given up for a longer one that starts
+/// a byte later.
+///
 /// With a table of `short` ones, these are taken where there is no other, if they are near enough.
 pub(super) fn parse(
     rows: &mut Rows,
-    short: Option<(&mut Table, usize)>,
+    short: Option<(&mut Latest, usize)>,
     src: &[u8],
     depth: Depth,
     tokens: Tokens<'_>,
@@ -29,9 +34,17 @@ pub(super) fn parse(
     let mut finder = Finder::new(rows, src, depth);
     let end = finder.end();
     match short {
-        None => parse_with(|at| finder.longest(at), end, src, tokens),
+        None => parse_with(|at| finder.longest(at), depth.lazy, end, src, tokens),
         Some((table, farthest)) => {
-            parse_with(|at| finder.longest(at).or_else(|| table.find(src, at, farthest)), end, src, tokens)
+            let find = |at| {
+                let found = finder.longest(at).or_else(|| table.find(src, at, farthest))?;
+                if depth.lazy == 0 && found.length <= FEW {
+                    // Nothing is looked for there any more.
+                    (at..found.end()).for_each(|position| table.remember(src, position));
+                }
+                Some(found)
+            };
+            parse_with(find, depth.lazy, end, src, tokens)
         }
     }
 }
@@ -39,10 +52,21 @@ pub(super) fn parse(
 #[inline(always)]
 fn parse_with(
     mut find: impl FnMut(usize) -> Option<Match>,
+    lazy: usize,
     end: usize,
     src: &[u8],
     mut tokens: Tokens<'_>,
 ) -> Option<usize> {
+    let mut find = |at| {
+        let mut now = find(at)?;
+        while now.length < lazy
+            && let Some(later) = find(now.at + 1)
+            && later.length > now.length
+        {
+            now = later;
+        }
+        Some(now)
+    };
     let (mut anchor, mut at) = (0, 0);
     while at < end {
         let Some(mut now) = find(at) else {
@@ -52,12 +76,13 @@ fn parse_with(
         while let Some(next) = find(now.end()) {
             let limit = (next.at - anchor).min(MAX_MATCH - next.length);
             let back = common_length_before(src, next.at - next.distance, next.at, limit);
-            if now.length <= back + CHEAP_LITERALS {
+            let between = next.at - now.end();
+            if now.length + between <= back + CHEAP_LITERALS {
                 now = next.longer_before(back);
             } else {
                 tokens.push(&now)?;
                 anchor = now.end();
-                now = next;
+                now = next.longer_before(back.min(between));
             }
         }
         tokens.push(&now)?;

@@ -1,4 +1,4 @@
-//! Zlib streams, written by our own encoder up to level 5 and by zlib-rs above it.
+//! Zlib streams, written by our own encoder up to level 5, and by zlib-rs or both above it.
 
 use blosc_kernels::deflate::Deflater;
 use simd_adler32::adler32;
@@ -6,6 +6,8 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// The last level of our own encoder.
 const LAST_OWN: u8 = 5;
+/// The last level.
+const LAST: u8 = 9;
 const WINDOW_BITS: u8 = 15;
 /// What a stream starts with: deflate with a window of 32 KiB, no dictionary, and how hard it was
 /// tried.
@@ -24,21 +26,13 @@ pub(crate) enum Model {
     ZlibNg,
 }
 
-impl Model {
-    /// The level of ours that compresses as well.
-    fn level(self, level: u8) -> u8 {
-        match (self, level) {
-            (Self::Zlib, 0..=2 | 6) => level.max(1) + 1,
-            _ => level,
-        }
-    }
-}
-
 /// The tables of both encoders, made when they are needed.
 #[derive(Default)]
 pub(in crate::codec) struct Encoder {
     own: Option<Box<Deflater>>,
     thorough: Option<Thorough>,
+    /// What one of them makes, while the other may make something shorter.
+    other: Vec<u8>,
 }
 
 impl Encoder {
@@ -48,21 +42,61 @@ impl Encoder {
 
     /// Compresses `src` into `dst`; `None` when the result is longer than `dst`.
     pub(in crate::codec) fn compress(&mut self, src: &[u8], dst: &mut [u8], level: u8, model: Model) -> Option<usize> {
-        let level = model.level(level);
-        let own = self.own.get_or_insert_default();
-        // Only zlib looks for matches of three bytes at these levels.
-        let is_short = model == Model::Zlib && level < 9 && own.wants_short(src);
-        if level > LAST_OWN && !is_short {
-            return self.thorough.get_or_insert_with(|| Thorough::new(level)).compress(src, dst, level);
+        match model {
+            Model::Zlib => self.compress_as_zlib(src, dst, level),
+            Model::ZlibNg if level > LAST_OWN => self.thorough(level).compress(src, dst, level),
+            Model::ZlibNg => {
+                let own = self.own.get_or_insert_default();
+                with_header_and_checksum(src, dst, level, |rest| own.compress(src, rest, level))
+            }
         }
-        let header = if level <= 1 { FASTEST } else { FAST };
-        let (start, rest) = dst.split_first_chunk_mut()?;
-        *start = header;
-        let len = if is_short { own.compress_short(src, rest, level)? } else { own.compress(src, rest, level)? };
-        let end = rest.get_mut(len..)?.first_chunk_mut::<CHECKSUM_LEN>()?;
-        *end = adler32(&src).to_be_bytes();
-        Some(header.len() + len + CHECKSUM_LEN)
     }
+
+    /// zlib has matches of three bytes, which zlib-rs looks for at the last level only. Where these
+    /// do not count, either encoder may be the one with the shorter stream.
+    fn compress_as_zlib(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+        let own = self.own.get_or_insert_default();
+        let is_short = own.wants_short(src);
+        if level <= LAST_OWN || is_short && level < LAST {
+            return with_header_and_checksum(src, dst, level, |rest| own.compress_as_zlib(src, rest, level, is_short));
+        }
+        if !is_short {
+            self.other.resize(dst.len(), 0);
+            let own_len = with_header_and_checksum(src, &mut self.other, level, |rest| {
+                own.compress_as_zlib(src, rest, level, false)
+            });
+            // What is longer than this is not needed.
+            let room = own_len.map_or(dst.len(), |len| len - 1);
+            let level = level.max(7);
+            let len = self.thorough(level).compress(src, &mut dst[..room], level);
+            return len.or_else(|| {
+                let len = own_len?;
+                dst[..len].copy_from_slice(&self.other[..len]);
+                Some(len)
+            });
+        }
+        self.thorough(level).compress(src, dst, level)
+    }
+
+    fn thorough(&mut self, level: u8) -> &mut Thorough {
+        self.thorough.get_or_insert_with(|| Thorough::new(level))
+    }
+}
+
+/// A zlib stream of `src`, with what `deflate` makes at the start of the place for it.
+fn with_header_and_checksum(
+    src: &[u8],
+    dst: &mut [u8],
+    level: u8,
+    deflate: impl FnOnce(&mut [u8]) -> Option<usize>,
+) -> Option<usize> {
+    let header = if level <= 1 { FASTEST } else { FAST };
+    let (start, rest) = dst.split_first_chunk_mut()?;
+    *start = header;
+    let len = deflate(rest)?;
+    let end = rest.get_mut(len..)?.first_chunk_mut::<CHECKSUM_LEN>()?;
+    *end = adler32(&src).to_be_bytes();
+    Some(header.len() + len + CHECKSUM_LEN)
 }
 
 /// A stream of zlib-rs, kept for the level it was made for.
