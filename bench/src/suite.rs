@@ -5,7 +5,7 @@ use crate::capped::Capped;
 use crate::data::{DataSet, formula, real};
 use crate::grid::{self, Case};
 use crate::peer::{Blosc1, Peer};
-use crate::rows::instructions::Theirs;
+use crate::rows::filters::Theirs;
 use crate::rows::{self, Row};
 use crate::{dependent, measure};
 use blosc_kernels::isa::Isa;
