@@ -1,10 +1,10 @@
 //! Arrays whose items are numbers of a type of Rust.
 
-use super::edit::ArrayEdit;
 use super::nd_array::NdArray;
 use super::options::ArrayOptions;
 use super::reader::ArrayReader;
 use super::select::axis::AxisSelection;
+use super::write::edit::ArrayEdit;
 use crate::error::{Result, bail};
 use crate::item::{Item, ItemType};
 use crate::storage::Location;

@@ -1,7 +1,6 @@
 //! Arrays of several dimensions, in the chunks of a super-chunk.
 
 mod chunks;
-mod edit;
 mod geometry;
 #[cfg(feature = "ndarray")]
 mod interop;
@@ -17,10 +16,10 @@ mod select;
 mod write;
 
 pub use chunks::ArrayChunk;
-pub use edit::ArrayEdit;
 pub use geometry::Geometry;
 pub use nd_array::NdArray;
 pub use options::{ArrayOptions, Fill};
 pub use read::parts::OrderedView;
 pub use reader::ArrayReader;
 pub use select::axis::AxisSelection;
+pub use write::edit::ArrayEdit;

@@ -1,7 +1,5 @@
-//! The array itself: how it is made and opened.
+//! A snapshot of an array, to read.
 
-use super::edit::ArrayEdit;
-use super::options::{ArrayOptions, Fill};
 use super::reader::ArrayReader;
 use crate::error::Result;
 use crate::frame::{Frame, OpenOptions};
@@ -37,57 +35,6 @@ impl NdArray {
         Self { array: Arc::new(array), frame }
     }
 
-    /// Makes an array in memory.
-    ///
-    /// # Errors
-    /// `InvalidArgument` if the options contradict each other.
-    pub fn new(options: &ArrayOptions, fill: &Fill) -> Result<Self> {
-        Self::create(Location::Memory, options, fill)?.commit()
-    }
-
-    /// Makes an array in memory that holds `data`, all of its items in C order.
-    ///
-    /// ```
-    /// use blosc_oxide::{ArrayOptions, NdArray, Options, AxisSelection};
-    /// let array = NdArray::from_data(&ArrayOptions::new(&[2, 3], Options::new(1)), b"abcdef")?;
-    /// assert_eq!(array.slice(&[AxisSelection::All, AxisSelection::Index(1)])?, b"be");
-    /// # Ok::<(), blosc_oxide::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`new`](Self::new); `InvalidArgument` if `data` has another length than the shape
-    /// needs.
-    pub fn from_data(options: &ArrayOptions, data: &[u8]) -> Result<Self> {
-        Self::create_with_data(Location::Memory, options, data)
-    }
-
-    /// Begins an array somewhere, usually at a path, where there must be nothing yet. Nothing is
-    /// there before the first commit.
-    ///
-    /// ```
-    /// use blosc_oxide::{ArrayOptions, Fill, NdArray, Options, storage::MemoryStorage};
-    /// let options = ArrayOptions::new(&[2, 3], Options::new(1));
-    /// let mut edit = NdArray::create(MemoryStorage::default(), &options, &Fill::Zeros)?;
-    /// edit.write(&[1.into(), 1.into()], b"x")?;
-    /// assert_eq!(edit.commit()?.to_vec()?, b"\0\0\0\0x\0");
-    /// # Ok::<(), blosc_oxide::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`new`](Self::new) and [`Frame::create`].
-    pub fn create(location: impl Into<Location>, options: &ArrayOptions, fill: &Fill) -> Result<ArrayEdit> {
-        ArrayEdit::build(location.into(), options, &[], |array| array.fill(fill))
-    }
-
-    /// Makes an array somewhere, usually at a path, that holds `data`, all of its items in C order,
-    /// and commits it.
-    ///
-    /// # Errors
-    /// As [`from_data`](Self::from_data) and [`create`](Self::create).
-    pub fn create_with_data(location: impl Into<Location>, options: &ArrayOptions, data: &[u8]) -> Result<Self> {
-        ArrayEdit::build(location.into(), options, &[], |array| array.fill_with_data(data))?.commit()
-    }
-
     /// Opens an array.
     ///
     /// # Errors
@@ -110,7 +57,7 @@ impl NdArray {
     /// `InvalidArgument` if it has no metalayer of an array, `Corrupt` if that describes an array
     /// that cannot exist, or does not match the chunks.
     pub fn from_frame(frame: Frame) -> Result<Self> {
-        let array = frame.origin().named(frame.super_chunk().snapshot().and_then(ArrayReader::of))?;
+        let array = frame.connection().named(frame.super_chunk().snapshot().and_then(ArrayReader::of))?;
         Ok(Self::new_snapshot(array, frame))
     }
 
@@ -134,14 +81,6 @@ impl NdArray {
     /// As [`Frame::to_bytes`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.frame.to_bytes()
-    }
-
-    /// Begins an edit of the newest state, as [`Frame::edit`] does.
-    ///
-    /// # Errors
-    /// As [`Frame::edit`] and [`from_frame`](Self::from_frame).
-    pub fn edit(&self) -> Result<ArrayEdit> {
-        ArrayEdit::begin(&self.frame)
     }
 
     /// Reloads if somebody has committed since; returns whether it did. Clones do not change.

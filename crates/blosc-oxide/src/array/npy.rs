@@ -1,20 +1,19 @@
 //! .npy files made from arrays, and arrays from .npy files, in bounded memory.
 
-use super::edit::ArrayEdit;
-use super::geometry::coordinates::advance;
 use super::geometry::copy::{Plain, c_strides, put_into_blocks, size};
 use super::nd_array::NdArray;
 use super::options::{ArrayOptions, Fill};
+use super::read::file_items::FileItems;
 use super::read::parts::PART_NBYTES;
 use super::read::regions::{Axis, Budget, Regions, in_order};
 use super::reader::ArrayReader;
 use super::select::axis::AxisSelection;
-use super::write::encode::Filled;
+use super::write::edit::ArrayEdit;
+use super::write::encoder::Filled;
 use crate::error::{Result, bail, error};
-use crate::numpy::{ItemOrder, NpyHeader};
-use crate::storage::{Location, ReadAt, read_exact};
+use crate::numpy::NpyHeader;
+use crate::storage::{Location, ReadAt};
 use std::io::{Read, Write};
-use std::ops::Range;
 
 /// The most bytes of a stream that are kept until there are whole chunks.
 const READ_NBYTES: u64 = 256 << 20;
@@ -184,39 +183,5 @@ impl<F: ReadAt> Read for FileStart<'_, F> {
         self.file.read_at(self.at, &mut buffer[..len])?;
         self.at += len as u64;
         Ok(len)
-    }
-}
-
-/// The items of an array in a file, contiguous.
-pub(super) struct FileItems<'a, F> {
-    pub(super) file: &'a F,
-    /// Where in the file they start.
-    pub(super) start: u64,
-    pub(super) shape: &'a [u64],
-    pub(super) typesize: usize,
-    /// The order that they are in.
-    pub(super) order: ItemOrder,
-}
-
-impl<F: ReadAt> FileItems<'_, F> {
-    /// Reads a box of items into `out`, and returns their strides along each axis.
-    pub(super) fn read(&self, spans: &[Range<u64>], out: &mut Vec<u8>) -> Result<Vec<usize>> {
-        let (shape, spans) = (in_order(self.shape, self.order), in_order(spans, self.order));
-        let lengths: Vec<usize> = spans.iter().map(|span| size(span.end - span.start)).collect();
-        out.resize(lengths.iter().product::<usize>() * self.typesize, 0);
-        // Axes that are taken whole are one run with the one before them.
-        let is_whole = |(span, length): &(&Range<u64>, &u64)| span.end - span.start == **length;
-        let whole = spans.iter().zip(&shape).rev().take_while(is_whole).count();
-        let outer = shape.len().saturating_sub(whole + 1);
-        let run = lengths[outer..].iter().product::<usize>() * self.typesize;
-        let mut place = vec![0; outer];
-        for row in out.chunks_exact_mut(run.max(1)) {
-            let item = spans.iter().enumerate().fold(0, |item, (axis, span)| {
-                item * shape[axis] + span.start + place.get(axis).map_or(0, |&at| at as u64)
-            });
-            read_exact(self.file, self.start + item * self.typesize as u64, row, "npy")?;
-            advance(&mut place, |axis| lengths[axis]);
-        }
-        Ok(in_order(&c_strides(lengths.iter().copied(), self.typesize), self.order))
     }
 }

@@ -1,9 +1,9 @@
 //! Scattered items: by their indices, or by a mask.
 
-use super::edit::ArrayEdit;
 use super::geometry::copy::size;
 use super::reader::ArrayReader;
-use super::write::encode::{Filled, ranges_of};
+use super::write::edit::ArrayEdit;
+use super::write::encoder::{Filled, ranges_of};
 use crate::array::geometry::Geometry;
 use crate::error::{Result, bail, error};
 use crate::exec::{lock, tick};

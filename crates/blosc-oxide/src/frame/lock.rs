@@ -6,8 +6,8 @@
 //! | 0..8 | 0 |
 //! | 8..16 | the counter, in the byte order of the machine |
 
-use super::sparse::INDEX_NAME;
 use crate::error::{Result, bail, error};
+use crate::frame::store::sparse::INDEX_NAME;
 use crate::storage::{FileStorage, ReadAt, SharedLock, Storage, open_sidecar};
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 const SUFFIX: &str = ".b2lock";
 const COUNTER_AT: u64 = 8;
 const COUNTER_LEN: usize = 8;
-/// How often a lock is asked for again by somebody who waits for a limited time.
+/// The pause between two attempts to get a lock.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// How a lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hold {
-    /// With others who only read.
+pub(in crate::frame) enum Hold {
+    /// With other readers.
     Shared,
     /// Alone.
     Exclusive,
@@ -33,7 +33,7 @@ pub(super) enum Hold {
 
 /// The file beside a frame.
 #[derive(Debug)]
-pub(super) struct LockFile {
+pub(in crate::frame) struct LockFile {
     file: FileStorage,
     handle: File,
     path: PathBuf,
@@ -48,7 +48,7 @@ pub(super) struct LockFile {
 
 impl LockFile {
     /// The file that belongs to the frame at `path`; it is made if it is not there.
-    pub(super) fn open(path: &Path, timeout: Option<Duration>) -> Result<Self> {
+    pub(in crate::frame) fn open(path: &Path, timeout: Option<Duration>) -> Result<Self> {
         let frame = if path.is_dir() { path.join(INDEX_NAME) } else { path.to_owned() };
         let path = lock_path(path);
         let handle = open_sidecar(&path, &frame).map_err(|cause| at_path(&path, cause))?;
@@ -56,12 +56,12 @@ impl LockFile {
         Ok(Self { file, handle, path, timeout, held: None, known: 0, current: 0 })
     }
 
-    pub(super) fn is_held(&self, hold: Hold) -> bool {
+    pub(in crate::frame) fn is_held(&self, hold: Hold) -> bool {
         self.held == Some(hold) || self.held == Some(Hold::Exclusive)
     }
 
     /// Waits for the lock; whether others had it exclusively since [`catch_up`](Self::catch_up).
-    pub(super) fn acquire(&mut self, hold: Hold) -> Result<bool> {
+    pub(in crate::frame) fn acquire(&mut self, hold: Hold) -> Result<bool> {
         if !self.is_held(hold) {
             // Changing the kind of a lock lets others in between, too, and can deadlock on some
             // systems.
@@ -77,7 +77,8 @@ impl LockFile {
         Ok(false)
     }
 
-    /// Notes the counter, moves it on if need be, and tells whether others have moved it.
+    /// Reads the counter, increments it for an exclusive lock, and returns whether others have
+    /// changed it.
     #[expect(clippy::host_endian_bytes, reason = "it is shared by the processes of one machine, C-Blosc2 among them")]
     fn count(&mut self, hold: Hold) -> io::Result<bool> {
         let mut bytes = [0; COUNTER_LEN];
@@ -96,11 +97,11 @@ impl LockFile {
     }
 
     /// What is known of the frame is what is there now.
-    pub(super) fn catch_up(&mut self) {
+    pub(in crate::frame) fn catch_up(&mut self) {
         self.known = self.current;
     }
 
-    pub(super) fn release(&mut self) {
+    pub(in crate::frame) fn release(&mut self) {
         if self.held.take().is_some() {
             // It cannot fail for a file that is open, and closing it does the same.
             let _ = self.handle.unlock();
@@ -147,7 +148,7 @@ fn at_path(path: &Path, cause: io::Error) -> crate::error::Error {
 }
 
 /// Waits until nobody changes the frame at `path`.
-pub(super) fn wait_for_shared(path: &Path, timeout: Option<Duration>) -> Result<SharedLock> {
+pub(in crate::frame) fn wait_for_shared(path: &Path, timeout: Option<Duration>) -> Result<SharedLock> {
     let mut file = LockFile::open(path, timeout)?;
     file.acquire(Hold::Shared)?;
     Ok(SharedLock::new(file))

@@ -1,4 +1,4 @@
-//! How something is opened.
+//! Options for opening.
 
 use crate::chunk::{Options, Plugins};
 use crate::exec::Threads;
@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::storage::Durability;
 use std::time::Duration;
 
-/// How long an edit waits for its turn, unless it is told otherwise.
+/// The default time that an edit waits for its turn.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Options for opening a frame or an array, and for the edits of what has been opened.
@@ -71,7 +71,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it:
+    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame name it:
     /// those of a frame of v2.0.0-beta.3 to v2.0.0.beta.5. See
     /// [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
@@ -117,7 +117,7 @@ impl OpenOptions {
         self
     }
 
-    /// Where chunks are worked on.
+    /// The threads that chunks are worked on by.
     #[must_use]
     pub fn threads(&self) -> &Threads {
         &self.threads
@@ -129,13 +129,13 @@ impl OpenOptions {
         &self.plugins
     }
 
-    /// What a declared size may make it allocate.
+    /// Limits for what a declared size may allocate.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// The rule of bitshuffle for chunks of which nothing tells it.
+    /// The rule of bitshuffle for chunks that do not name it.
     #[must_use]
     pub fn bitshuffle(&self) -> BitshuffleRule {
         self.bitshuffle
@@ -165,8 +165,8 @@ impl OpenOptions {
         self.check_on_read
     }
 
-    /// What chunks are made with where the frame does not tell it.
-    pub(super) fn chunks(&self) -> Options {
+    /// The options for chunks that the frame does not store.
+    pub(in crate::frame) fn chunks(&self) -> Options {
         Options::new(1).with_threads(self.threads.clone()).with_plugins(self.plugins.clone())
     }
 }

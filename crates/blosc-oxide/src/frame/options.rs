@@ -1,4 +1,4 @@
-//! How a frame is kept.
+//! Options for new frames.
 
 use super::open_options::OpenOptions;
 use crate::chunk::Options;
@@ -48,11 +48,11 @@ pub enum FrameLayout {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameOptions {
-    pub(super) chunks: Options,
-    pub(super) layout: FrameLayout,
-    pub(super) checksums: bool,
-    pub(super) metalayers: Vec<(String, Vec<u8>)>,
-    /// What is told when it is opened, too.
+    pub(in crate::frame) chunks: Options,
+    pub(in crate::frame) layout: FrameLayout,
+    pub(in crate::frame) checksums: bool,
+    pub(in crate::frame) metalayers: Vec<(String, Vec<u8>)>,
+    /// The options that opening has, too.
     opening: OpenOptions,
 }
 
@@ -111,7 +111,7 @@ impl FrameOptions {
         self
     }
 
-    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame tell it:
+    /// Sets the rule of bitshuffle for reading chunks where neither they nor the frame name it:
     /// those of a frame of v2.0.0-beta.3 to v2.0.0.beta.5. See
     /// [`SuperChunk::is_bitshuffle_ambiguous`](crate::SuperChunk::is_bitshuffle_ambiguous).
     #[must_use]
@@ -160,13 +160,13 @@ impl FrameOptions {
         self.checksums
     }
 
-    /// What a declared size may make it allocate.
+    /// Limits for what a declared size may allocate.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.opening.limits()
     }
 
-    /// The rule of bitshuffle for chunks of which nothing tells it.
+    /// The rule of bitshuffle for chunks that do not name it.
     #[must_use]
     pub fn bitshuffle(&self) -> BitshuffleRule {
         self.opening.bitshuffle()
@@ -196,7 +196,7 @@ impl FrameOptions {
         self.opening.clone().with_threads(self.chunks.threads.clone()).with_plugins(self.chunks.plugins.clone())
     }
 
-    pub(super) fn settings(&self) -> Settings {
+    pub(in crate::frame) fn settings(&self) -> Settings {
         Settings { checksums: self.checksums, ..Settings::of(&self.opening) }
     }
 }
@@ -226,7 +226,7 @@ impl From<&Self> for FrameOptions {
     }
 }
 
-/// What the stores of frames need to know.
+/// The options that the stores of frames need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) durability: Durability,
@@ -235,7 +235,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn of(options: &OpenOptions) -> Self {
+    pub(in crate::frame) fn of(options: &OpenOptions) -> Self {
         Self { durability: options.durability(), checksums: true, limits: options.limits() }
     }
 }

@@ -12,11 +12,15 @@ use crate::codec::Codec;
 use crate::error::{Result, bail};
 use crate::filter::{BitshuffleRule, Filter};
 use crate::frame::EarlyFrame;
-use crate::frame::early::{ARRAY_11, ARRAY_12, ARRAY_13, BETA1_LEN, BETA5_LEN, FILTER_BYTES, STR_4, STR_8, USERMETA};
-use crate::frame::header::{MAGIC, checked, checked_len};
-use crate::frame::index::ENTRY_LEN;
-use crate::frame::layers::{self, Content, Place};
-use crate::frame::trailer::{FINGERPRINT_LEN, TAIL_LEN};
+use crate::frame::format::early::{
+    ARRAY_11, ARRAY_12, ARRAY_13, BETA1_LEN, BETA5_LEN, FILTER_BYTES, STR_4, STR_8, USERMETA,
+};
+use crate::frame::format::field::checked;
+use crate::frame::format::fingerprint::FINGERPRINT_LEN;
+use crate::frame::format::header::{MAGIC, checked_len};
+use crate::frame::format::index::ENTRY_LEN;
+use crate::frame::format::metalayers::{self, Content, Section};
+use crate::frame::format::trailer::TAIL_LEN;
 use crate::schunk::{ChunkSize, SuperChunk};
 use std::io::{Seek, SeekFrom, Write};
 
@@ -170,7 +174,7 @@ impl SuperChunk {
         });
         if format == EarlyFrame::Beta5 || !self.metalayers().is_empty() {
             let layers = self.metalayers().iter().map(|(name, content)| (name, Content::whole(content)));
-            layers::write(layers, Place::Header, &mut writer)?;
+            metalayers::write(layers, Section::Header, &mut writer)?;
         }
         Ok(writer.0)
     }

@@ -108,7 +108,7 @@ impl Metalayers {
         Ok(())
     }
 
-    /// Takes one away.
+    /// Removes one.
     ///
     /// # Errors
     /// `InvalidArgument` if it is not there.
@@ -137,7 +137,7 @@ pub struct VlMetalayers {
     /// Whether the frame adds one of its own.
     has_reserved: bool,
     limits: Limits,
-    /// The rule of bitshuffle of chunks that do not tell it.
+    /// The rule of bitshuffle of chunks that do not name it.
     bitshuffle: BitshuffleRule,
 }
 
@@ -168,7 +168,7 @@ impl VlMetalayers {
         self.is_many = true;
     }
 
-    /// Leaves room for the one that the frame adds.
+    /// Reserves a place for the one that the frame adds.
     pub(crate) fn reserve(&mut self) {
         self.has_reserved = true;
     }
@@ -304,7 +304,7 @@ impl VlMetalayers {
         Ok(())
     }
 
-    /// Takes one away.
+    /// Removes one.
     ///
     /// # Errors
     /// `InvalidArgument` if it is not there.

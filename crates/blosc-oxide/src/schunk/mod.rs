@@ -5,7 +5,7 @@
 //! whoever owns it when to publish that ([`PublishChunks`]).
 
 mod adapters;
-mod compared;
+mod checked_chunks;
 mod meta;
 mod starts;
 mod state;

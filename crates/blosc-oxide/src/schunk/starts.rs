@@ -18,7 +18,7 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    /// Of no chunks, with room for some.
+    /// Without chunks, with capacity for some.
     pub(super) fn with_capacity(nchunks: usize, nbytes: u64) -> Self {
         let mut sums = Vec::with_capacity(nchunks + 1);
         sums.push(0);
@@ -66,7 +66,7 @@ impl Starts {
         }
     }
 
-    /// Which bytes of the data the chunk `index` holds.
+    /// The range of bytes of the data that the chunk `index` holds.
     pub(super) fn range(&self, index: usize) -> Result<Range<u64>> {
         let missing = self.missing()?;
         let (start, end) = (self.sums[index], self.sums[index + 1]);
@@ -98,7 +98,7 @@ impl Starts {
         }
     }
 
-    /// Takes notice that a chunk of `size`, or none, is in place of `chunks`; whether it can.
+    /// Notes that a chunk of `size`, or none, is in place of `chunks`; whether it can.
     pub(super) fn change(&mut self, chunks: Range<usize>, size: Option<u64>, nbytes: u64) -> bool {
         if self.unknown.is_some() {
             return false;

@@ -5,14 +5,14 @@ use crate::chunk::{Options, SplitMode};
 use crate::codec::Codec;
 use crate::filter::{BitshuffleRule, Pipeline};
 
-/// How much data chunks hold.
+/// The size of the data of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChunkSize {
     /// There was no chunk yet.
     Unknown,
-    /// All the same, but for the last one, which can hold less.
+    /// The same for all, but for the last one, which can hold less.
     Fixed(usize),
-    /// Each as much as it does.
+    /// Each its own.
     Variable,
 }
 

@@ -47,7 +47,7 @@ pub(crate) enum Source {
     New(Staged),
 }
 
-/// What another program has changed, one that knows nothing of hashes.
+/// What a program that knows nothing of hashes has changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Foreign {
     /// The metalayers of fixed size.
@@ -56,7 +56,7 @@ pub(crate) struct Foreign {
     pub(crate) rest: bool,
 }
 
-/// What is known of a sequence of chunks besides the chunks.
+/// Facts about a sequence of chunks besides the chunks.
 pub(crate) struct Facts<'a> {
     /// The header of the container as it was committed last; empty if there is none.
     pub(crate) header: &'a [u8],
@@ -150,15 +150,15 @@ pub(crate) trait StageChunks: ReadChunks {
 
 /// A sequence of chunks whose changes are published together.
 pub(crate) trait PublishChunks: StageChunks {
-    /// Gets the right to change the sequence, which nobody else has until
-    /// [`release`](Self::release), if it is not there already; the new state, if others have
-    /// published one since. `Locked` if somebody has the right, `Conflict` if others have published
-    /// something and there are changes here, `Poisoned` if a write has failed.
+    /// Acquires the right to change the sequence, which is exclusive until
+    /// [`release`](Self::release); returns the new state, if others have published one since.
+    /// `Locked` if another handle has the right, `Conflict` if others have published something and
+    /// there are changes here, `Poisoned` if a write has failed.
     fn begin(&mut self, _has_changes: bool) -> Result<Option<State>> {
         Ok(None)
     }
 
-    /// Lets others change the sequence.
+    /// Releases the right to change the sequence.
     fn release(&mut self) {}
 
     /// Publishes all changes.
@@ -171,12 +171,11 @@ pub(crate) trait PublishChunks: StageChunks {
         Ok(())
     }
 
-    /// Removes what has been stored and is not published, as far as that can be done: nobody will
-    /// publish it.
+    /// Removes what has been stored and not published, as far as possible: it will not be
+    /// published.
     fn abandon(&mut self) {}
 
-    /// What has been published, to be read by others while this goes on; `with_hashes` if all
-    /// hashes are to be there.
+    /// A snapshot of what has been published; `with_hashes` if it must have all hashes.
     fn snapshot(&self, with_hashes: bool) -> Result<Arc<dyn ReadChunks>>;
 }
 

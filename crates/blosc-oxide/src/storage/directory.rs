@@ -52,8 +52,8 @@ pub trait Directory: Send + Sync {
         }
     }
 
-    /// Gets the right to replace the one that has this name now, which nobody else has before it is
-    /// dropped; `None` if somebody has it. Where nothing can be locked, everybody gets it.
+    /// Acquires the right to replace the file that has this name now, which is exclusive until it
+    /// is dropped; `None` if another handle has it. Where nothing can be locked, everybody gets it.
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
@@ -61,8 +61,8 @@ pub trait Directory: Send + Sync {
         Ok(Some(WriteRight::unguarded()))
     }
 
-    /// Lets others see that the directory is read, so that they do not remove what may still be
-    /// needed. Where that is not possible, none of them may ever believe that it is the only one.
+    /// Registers a reader of the directory, so that others do not remove what it may still need.
+    /// Where readers cannot see each other, none of them may take itself for the only one.
     ///
     /// # Errors
     /// What the operating system reports.
@@ -70,7 +70,7 @@ pub trait Directory: Send + Sync {
         Ok(Box::new(UnseenReader))
     }
 
-    /// Gives those that are created from now on the permissions of this one, where there are any.
+    /// Creates files with the permissions of this one from now on, where there are permissions.
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
@@ -78,19 +78,19 @@ pub trait Directory: Send + Sync {
         Ok(())
     }
 
-    /// Takes one away.
+    /// Removes one.
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Gives one another name, in place of one that may have it, in one step.
+    /// Renames one, replacing another of that name, in one step.
     ///
     /// # Errors
     /// `NotFound` if it is not there; else what the operating system reports.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Lets two that are there change names, in one step.
+    /// Exchanges the names of two files, in one step.
     ///
     /// # Errors
     /// `Unsupported` where this cannot be done; `NotFound` if one is not there; else what the

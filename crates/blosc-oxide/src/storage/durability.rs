@@ -1,4 +1,4 @@
-//! How much a writer waits for.
+//! What a commit waits for.
 
 /// What a commit survives.
 ///
@@ -10,9 +10,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Durability {
-    /// The process being killed.
+    /// That the process is killed.
     None,
-    /// The power going out as well: it waits for the disk, twice.
+    /// A loss of power as well: it waits for the disk, twice.
     #[default]
     Fsync,
 }

@@ -59,6 +59,13 @@ impl FileStorage {
         Ok(Self { file: plain::open(path.as_ref(), options)? })
     }
 
+    /// Identifies the file, by whatever path it was opened; `None` where the system has no such
+    /// number.
+    #[cfg(feature = "frame")]
+    pub(crate) fn identity(&self) -> io::Result<Option<plain::FileIdentity>> {
+        plain::identity(&self.file)
+    }
+
     /// The file by itself.
     #[cfg_attr(not(feature = "bloscpack"), expect(dead_code, reason = "only Bloscpack files are locked themselves"))]
     pub(crate) fn into_file(self) -> File {

@@ -1,4 +1,4 @@
-//! Where something is kept.
+//! Where a container is kept.
 
 use super::{Directory, FileDirectory, MemoryDirectory, MemoryStorage, ReadAt, Storage};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Where containers are kept: a few methods that files, memory and tests can all offer.
+//! Storages: a few methods that files, memory and tests can all offer.
 //!
 //! Everything above this layer does its input and output through these traits, so that a crash or a
 //! full disk can be simulated at every call.
@@ -8,6 +8,8 @@ mod durability;
 mod file;
 mod location;
 mod memory;
+#[cfg(feature = "frame")]
+mod pending;
 mod plain;
 mod rights;
 
@@ -16,6 +18,10 @@ pub use durability::Durability;
 pub use file::FileStorage;
 pub use location::Location;
 pub use memory::MemoryStorage;
+#[cfg(feature = "frame")]
+pub(crate) use pending::Pending;
+#[cfg(feature = "frame")]
+pub(crate) use plain::FileIdentity;
 pub(crate) use plain::open_sidecar;
 pub use rights::{DirectoryReader, SharedLock, WriteRight};
 
@@ -103,8 +109,8 @@ pub trait Storage: ReadAt {
     /// What the operating system reports.
     fn sync(&self) -> io::Result<()>;
 
-    /// Gets the right to change the bytes, which nobody else has before it is dropped; `None` if
-    /// somebody has it. Where nothing can be locked, everybody gets it.
+    /// Acquires the right to write, which is exclusive until it is dropped; `None` if another
+    /// handle has it. Where nothing can be locked, everybody gets it.
     ///
     /// # Errors
     /// What the operating system reports.
@@ -113,7 +119,7 @@ pub trait Storage: ReadAt {
     }
 }
 
-/// What a pointer leads to is asked.
+/// Forwards to what a pointer leads to.
 macro_rules! forward {
     ($pointer:ty) => {
         impl<T: ReadAt + ?Sized> ReadAt for $pointer {

@@ -14,6 +14,77 @@ pub(crate) use unix::open_sidecar;
 #[cfg(unix)]
 pub(super) use unix::{PlainDirectory, PlainReader, open, own};
 
+/// The number of a file, and of the file system that it is on.
+#[cfg(feature = "frame")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+#[cfg(all(feature = "frame", unix))]
+pub(super) fn identity(file: &File) -> io::Result<Option<FileIdentity>> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = file.metadata()?;
+    Ok(Some(FileIdentity { device: metadata.dev(), inode: metadata.ino() }))
+}
+
+#[cfg(all(feature = "frame", not(unix)))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+pub(super) fn identity(_file: &File) -> io::Result<Option<FileIdentity>> {
+    Ok(None)
+}
+
+/// What a system says of a name that is taken, with its number.
+#[cfg(feature = "frame")]
+pub(super) fn already_exists() -> io::Error {
+    #[cfg(unix)]
+    return rustix::io::Errno::EXIST.into();
+    #[cfg(not(unix))]
+    return io::ErrorKind::AlreadyExists.into();
+}
+
+/// Renames `from` to `to`, unless there is something already.
+#[cfg(feature = "frame")]
+pub(super) fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    match rename_without_replacing(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => rename_after_looking(from, to),
+        result => result,
+    }
+}
+
+/// The same where the system or the file system cannot refuse to replace.
+#[cfg(feature = "frame")]
+fn rename_after_looking(from: &Path, to: &Path) -> io::Result<()> {
+    // A second name is refused if it is taken; not every file system has second names, and no
+    // directory.
+    match std::fs::hard_link(from, to) {
+        Ok(()) => return std::fs::remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {}
+    }
+    if to.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    std::fs::rename(from, to)
+}
+
+/// `Unsupported` where the system or the file system cannot do it.
+#[cfg(all(feature = "frame", any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE).map_err(|error| match error {
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => io::ErrorKind::Unsupported.into(),
+        error => error.into(),
+    })
+}
+
+#[cfg(all(feature = "frame", not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))))]
+fn rename_without_replacing(_from: &Path, _to: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 fn refused(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, only regular files are opened here"))
 }
@@ -58,8 +129,7 @@ mod unix {
         }
     }
 
-    /// How often somebody asks again who comes at the moment when another one is done, and how long
-    /// a reader waits.
+    /// How often an attempt is repeated that meets another handle, and how long a reader waits.
     const PATIENCE: u32 = 50;
     const PAUSE: Duration = Duration::from_millis(1);
 
@@ -73,8 +143,8 @@ mod unix {
         }
     }
 
-    /// The right to write to a file; `None` if somebody has it. Locks are of the handle, not of the
-    /// process.
+    /// The right to write to a file; `None` if another handle has it. Locks are of the handle, not
+    /// of the process.
     pub(in super::super) fn own(file: File) -> io::Result<Option<WriteRight>> {
         match file.try_lock() {
             Ok(()) => Ok(Some(WriteRight::new(LockedFile(file)))),
@@ -213,7 +283,7 @@ mod unix {
             create_plain(self.handle()?, checked(name)?, self.mode())
         }
 
-        /// The right to write to the file that has this name now; `None` if somebody has it.
+        /// The right to write to the file that has this name now; `None` if another handle has it.
         pub(in super::super) fn own(&self, name: &str) -> io::Result<Option<WriteRight>> {
             for _ in 0..PATIENCE {
                 let file = self.open(name)?;
@@ -228,7 +298,7 @@ mod unix {
             Ok(None)
         }
 
-        /// Lets others see that the directory is read.
+        /// Registers a reader of the directory.
         pub(in super::super) fn reader(&self) -> io::Result<PlainReader> {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             // Locks belong to a handle, and that of the directory may be shared.
@@ -258,7 +328,8 @@ mod unix {
             Ok(renameat(directory, checked(from)?, directory, checked(to)?)?)
         }
 
-        /// Lets two files change names; `Unsupported` where the system or the file system cannot.
+        /// Exchanges the names of two files; `Unsupported` where the system or the file system
+        /// cannot.
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         pub(in super::super) fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
             use rustix::fs::{RenameFlags, renameat_with};
@@ -295,7 +366,7 @@ mod unix {
     }
 }
 
-/// Where there is no `openat`: what a name is is looked at before it is opened.
+/// Where there is no `openat`: the type of a file is checked before it is opened.
 #[cfg(not(unix))]
 mod portable {
     use super::{File, OpenOptions, Path, checked, io, refused};

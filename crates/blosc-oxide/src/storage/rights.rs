@@ -1,4 +1,4 @@
-//! Who may change what is stored, and who may be reading it.
+//! The right to write, shared locks, and readers of a directory.
 
 use std::fmt;
 
@@ -20,13 +20,13 @@ use std::fmt;
 pub struct WriteRight(Option<Box<dyn Send + Sync>>);
 
 impl WriteRight {
-    /// The right that `guard` stands for, and gives back when it is dropped.
+    /// The right that `guard` holds, and releases when it is dropped.
     #[must_use]
     pub fn new(guard: impl Send + Sync + 'static) -> Self {
         Self(Some(Box::new(guard)))
     }
 
-    /// The right to change what cannot be locked, or what nobody else knows of.
+    /// The right to write where nothing can be locked, or where nobody else has access.
     #[must_use]
     pub fn unguarded() -> Self {
         Self(None)
@@ -59,7 +59,7 @@ pub struct SharedLock {
 }
 
 impl SharedLock {
-    /// The lock that `guard` stands for, and gives back when it is dropped.
+    /// The lock that `guard` holds, and releases when it is dropped.
     #[must_use]
     pub fn new(guard: impl Send + Sync + 'static) -> Self {
         Self { _guard: Box::new(guard) }
@@ -83,11 +83,11 @@ impl fmt::Debug for SharedLock {
 /// # Ok::<(), blosc_oxide::Error>(())
 /// ```
 pub trait DirectoryReader: Send + Sync {
-    /// Whether there is certainly no other at this moment.
+    /// Whether this is certainly the only reader at this moment.
     fn is_only(&self) -> bool;
 }
 
-/// One that others cannot see, in a directory that has no means for it.
+/// A reader that others cannot see, in a directory without locks.
 pub(super) struct UnseenReader;
 
 impl DirectoryReader for UnseenReader {

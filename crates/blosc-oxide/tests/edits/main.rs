@@ -5,6 +5,8 @@ mod common;
 
 mod bloscpack_append;
 mod commits;
+mod creation;
+mod drops;
 mod failed_calls;
 mod rollback;
 mod storage_faults;

@@ -1,6 +1,7 @@
 //! What readers and transactions promise: an edit happens as a whole or not at all, a snapshot
 //! stays what it is, and both cost what has changed.
 
+use crate::common::child::Scratch;
 use crate::common::content::{Content, noise};
 use crate::common::disk;
 use crate::common::edits::{CHUNK, Kind, warm_up};
@@ -173,6 +174,82 @@ fn a_snapshot_is_read_during_edits_and_after_commits_and_tells_of_a_compaction()
         assert!(snapshot.refresh().unwrap(), "{name}");
         assert_eq!(Content::of(&snapshot).unwrap(), Content::of(&compacted).unwrap(), "{name}");
     }
+}
+
+/// What a snapshot may be of: the newest state, or one whose chunks are superseded.
+type Change = (&'static str, fn(&mut FrameEdit) -> Result<()>);
+
+/// Changes after which the chunks of older states are where the header or the trailer goes next.
+const HEADER_CHANGES: [Change; 5] = [
+    ("a longer metalayer", |edit| edit.metalayers_mut().update("unit", noise(1, 3 * CHUNK))),
+    ("another one", |edit| edit.metalayers_mut().add("other", noise(2, 5 * CHUNK))),
+    ("a shorter one", |edit| edit.metalayers_mut().update("unit", b"K")),
+    ("a longer one again", |edit| edit.metalayers_mut().update("unit", noise(3, 9 * CHUNK))),
+    ("no chunks", |edit| {
+        (0..edit.nchunks()).rev().try_for_each(|index| edit.delete(index))?;
+        edit.vlmetalayers_mut().add("note", &noise(4, 30 * CHUNK))
+    }),
+];
+
+#[test]
+fn snapshots_are_read_while_metalayers_take_the_place_of_their_chunks() {
+    let scratch = Scratch::new("longer-header");
+    let path = scratch.path().join("frame");
+    for (name, location) in [("a file", Location::from(&path)), ("a storage", MemoryStorage::default().into())] {
+        let mut edit = Frame::create(location.clone(), disk::options().with_metalayer("unit", "kelvin")).unwrap();
+        (0..40).for_each(|seed| edit.append(&noise(seed, CHUNK)).unwrap());
+        edit.commit().unwrap();
+        let mut snapshots = vec![Frame::open(location.clone()).unwrap()];
+        let frame = snapshots[0].clone();
+        let stranger = Frame::open(location.clone()).unwrap();
+        let mut contents = vec![Content::of(&frame).unwrap()];
+        for (change, action) in HEADER_CHANGES {
+            let mut edit = frame.edit().unwrap();
+            // The first chunks of all states but this one are not committed any more.
+            (0..3).for_each(|index| edit.update(index, &noise(100 + index as u64, CHUNK)).unwrap());
+            action(&mut edit).unwrap();
+            snapshots.push(edit.checkpoint().unwrap());
+            contents.push(Content::of(&edit).unwrap());
+            if edit.nchunks() > 0 {
+                (0..3).for_each(|index| edit.append(&noise(200 + index, CHUNK)).unwrap());
+            }
+            drop(edit);
+            for (state, (snapshot, content)) in snapshots.iter().zip(&contents).enumerate() {
+                let found = Content::of(snapshot).unwrap_or_else(|error| panic!("{name}, {change}, {state}: {error}"));
+                assert!(found == *content, "{name}, {change}: state {state} is another one");
+            }
+        }
+        // Of another opening it is not known, and what it reads is overwritten.
+        let error = Content::of(&stranger).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{name}: {error}");
+        assert!(error.to_string().contains("refresh"), "{name}: {error}");
+        // What was kept is not that of what has been moved since.
+        frame.edit().unwrap().compact().unwrap();
+        for snapshot in snapshots.iter().filter(|snapshot| snapshot.nchunks() > 0) {
+            assert_eq!(Content::of(snapshot).unwrap_err().kind(), ErrorKind::Conflict, "{name}");
+        }
+    }
+}
+
+#[test]
+fn another_file_in_the_place_of_a_frame_changes_nothing_for_its_snapshots() {
+    let scratch = Scratch::new("replaced-file");
+    let (path, other) = (scratch.path().join("frame"), scratch.path().join("other"));
+    let make = |path: &std::path::Path, seed: u64| {
+        let mut edit = Frame::create(path, disk::options().with_metalayer("unit", "kelvin")).unwrap();
+        (0..9).for_each(|index| edit.append(&noise(seed + index, CHUNK)).unwrap());
+        edit.commit().unwrap();
+    };
+    make(&path, 10);
+    let old = Frame::open(&path).unwrap();
+    let content = Content::of(&old).unwrap();
+    make(&other, 20);
+    std::fs::rename(&other, &path).unwrap();
+    let mut edit = old.edit().unwrap();
+    edit.metalayers_mut().update("unit", noise(1, 4 * CHUNK)).unwrap();
+    edit.checkpoint().unwrap();
+    edit.compact().unwrap();
+    assert_eq!(Content::of(&old).unwrap(), content);
 }
 
 #[test]

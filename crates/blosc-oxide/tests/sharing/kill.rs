@@ -101,14 +101,8 @@ fn reports(out: impl BufRead + Send + 'static) -> Receiver<usize> {
 /// Checks that the frame holds at least `reported` chunks, all of them right, and nothing that was
 /// not committed.
 fn check(path: &Path, reported: usize) -> usize {
-    let frame = match Frame::open(path) {
-        Ok(frame) => frame,
-        Err(error) => {
-            assert_eq!(reported, 0, "{error}");
-            remove(path);
-            return 0;
-        }
-    };
+    // A process that is killed before its first commit leaves nothing here.
+    let frame = Frame::open(path).unwrap();
     let nchunks = frame.nchunks();
     assert!(nchunks >= reported, "{reported} chunks were committed, {nchunks} are there");
     assert!(frame.verify().unwrap().is_good());

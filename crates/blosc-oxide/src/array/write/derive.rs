@@ -1,7 +1,7 @@
 //! New arrays made of others: copied with other chunks or another codec, transposed, joined.
 
-use super::encode::Filled;
-use crate::array::edit::ArrayEdit;
+use super::edit::ArrayEdit;
+use super::encoder::Filled;
 use crate::array::geometry::Geometry;
 use crate::array::geometry::copy::{Plain, ReadItems, c_strides, put_into_blocks, size};
 use crate::array::meta;

@@ -5,12 +5,12 @@
 //! assembled and compressed again. Nothing of the array changes before all of them are stored, and
 //! then shape and chunks change together.
 
-use super::encode::Filled;
-use crate::array::edit::ArrayEdit;
+use super::edit::ArrayEdit;
+use super::encoder::Filled;
 use crate::array::geometry::Geometry;
 use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::{Plain, ReadItems, c_strides, copy_items, put_into_blocks, size};
-use crate::array::npy::FileItems;
+use crate::array::read::file_items::FileItems;
 use crate::array::reader::ArrayReader;
 use crate::chunk::Special;
 use crate::error::{Result, bail, error};

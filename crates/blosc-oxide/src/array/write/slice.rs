@@ -1,7 +1,7 @@
 //! Writing parts of an array.
 
-use super::encode::{Filled, ranges_of};
-use crate::array::edit::ArrayEdit;
+use super::edit::ArrayEdit;
+use super::encoder::{Filled, ranges_of};
 use crate::array::geometry::coordinates::advance;
 use crate::array::geometry::copy::size;
 use crate::array::reader::ArrayReader;

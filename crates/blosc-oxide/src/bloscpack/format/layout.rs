@@ -31,7 +31,7 @@ pub(in crate::bloscpack) struct Layout {
 
 /// Where a chunk is.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::bloscpack) struct Place {
+pub(in crate::bloscpack) struct ChunkRecord {
     pub(in crate::bloscpack) index: u64,
     pub(in crate::bloscpack) at: u64,
     pub(in crate::bloscpack) header: Header,
@@ -39,7 +39,7 @@ pub(in crate::bloscpack) struct Place {
     pub(in crate::bloscpack) end: u64,
 }
 
-impl Place {
+impl ChunkRecord {
     /// How much memory the chunk takes: as it is stored, or its data, whichever is more.
     pub(in crate::bloscpack) fn memory(&self) -> usize {
         let stored = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
@@ -93,11 +93,11 @@ impl Layout {
 
     /// Reads the header of the chunk at `at`, and checks that all of it is there and that it is one
     /// of this file.
-    pub(in crate::bloscpack) fn chunk_at(&self, source: &dyn ReadAt, index: u64, at: u64) -> Result<Place> {
+    pub(in crate::bloscpack) fn chunk_at(&self, source: &dyn ReadAt, index: u64, at: u64) -> Result<ChunkRecord> {
         self.read_chunk_header(source, index, at).map_err(|error| error.within(format_args!("chunk {index}")))
     }
 
-    fn read_chunk_header(&self, source: &dyn ReadAt, index: u64, at: u64) -> Result<Place> {
+    fn read_chunk_header(&self, source: &dyn ReadAt, index: u64, at: u64) -> Result<ChunkRecord> {
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
         if left < MIN_CHUNK_HEADER_LEN {
             bail!(Truncated, "its header belongs at {at}, the file ends at {}", self.len);
@@ -111,7 +111,7 @@ impl Layout {
         if end > self.len {
             bail!(Truncated, "with its checksum it ends at {end}, the file at {}", self.len);
         }
-        Ok(Place { index, at, header, end })
+        Ok(ChunkRecord { index, at, header, end })
     }
 
     /// How many bytes a chunk takes, its checksum included.
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn step(&mut self) -> Result<Place> {
+    fn step(&mut self) -> Result<ChunkRecord> {
         let place = self.layout.chunk_at(self.source, self.index, self.at)?;
         self.order.admit(self.layout, self.index, &place.header)?;
         self.index = self.index.saturating_add(1);
@@ -217,7 +217,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Iterator for Walk<'_> {
-    type Item = Result<Place>;
+    type Item = Result<ChunkRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over() { None } else { Some(self.step()) }

@@ -2,7 +2,7 @@
 
 use crate::bloscpack::batch;
 use crate::bloscpack::format::checksum::Checksum;
-use crate::bloscpack::format::layout::Place;
+use crate::bloscpack::format::layout::ChunkRecord;
 use crate::chunk::{Chunk, Decompressor};
 use crate::error::{Result, bail};
 use crate::exec::Threads;
@@ -22,7 +22,7 @@ pub(in crate::bloscpack) struct Decoding {
 /// What is wanted of a chunk, and memory for it that is used again.
 #[derive(Debug)]
 pub(in crate::bloscpack) struct Job {
-    pub(in crate::bloscpack) place: Place,
+    pub(in crate::bloscpack) place: ChunkRecord,
     part: Option<Range<usize>>,
     /// The record, if it came from a stream.
     record: Vec<u8>,
@@ -32,12 +32,12 @@ pub(in crate::bloscpack) struct Job {
 
 impl Job {
     /// All data of a chunk.
-    pub(in crate::bloscpack) fn new(place: Place) -> Self {
+    pub(in crate::bloscpack) fn new(place: ChunkRecord) -> Self {
         Self { place, part: None, record: Vec::new(), data: Vec::new(), is_done: false }
     }
 
     /// All data of a chunk that came from a stream.
-    pub(in crate::bloscpack) fn with_record(place: Place, record: Vec<u8>) -> Self {
+    pub(in crate::bloscpack) fn with_record(place: ChunkRecord, record: Vec<u8>) -> Self {
         Self { record, ..Self::new(place) }
     }
 
@@ -137,7 +137,7 @@ impl Worker {
         .map_err(|error| error.within(format_args!("chunk {}", place.index)))
     }
 
-    fn read(&mut self, source: &dyn ReadAt, place: &Place, how: &Decoding) -> Result<()> {
+    fn read(&mut self, source: &dyn ReadAt, place: &ChunkRecord, how: &Decoding) -> Result<()> {
         let len = usize::try_from(place.end.saturating_sub(place.at)).unwrap_or(usize::MAX);
         how.limits.check("a chunk", len)?;
         self.record.resize(len, 0);
@@ -166,7 +166,7 @@ impl Worker {
 }
 
 /// The record at `place`, verified: the chunk that is in it.
-pub(in crate::bloscpack) fn read_chunk(source: &dyn ReadAt, place: &Place, how: &Decoding) -> Result<Vec<u8>> {
+pub(in crate::bloscpack) fn read_chunk(source: &dyn ReadAt, place: &ChunkRecord, how: &Decoding) -> Result<Vec<u8>> {
     let mut worker = Worker::default();
     let read = worker.read(source, place, how).and_then(|()| {
         let len = verified(&worker.record, place, how.checksum)?.len();
@@ -178,7 +178,7 @@ pub(in crate::bloscpack) fn read_chunk(source: &dyn ReadAt, place: &Place, how: 
 }
 
 /// The chunk of a record whose checksum is right.
-fn verified<'a>(record: &'a [u8], place: &Place, checksum: Checksum) -> Result<&'a [u8]> {
+fn verified<'a>(record: &'a [u8], place: &ChunkRecord, checksum: Checksum) -> Result<&'a [u8]> {
     let Some((chunk, digest)) = record.split_at_checked(place.header.cbytes()) else {
         bail!(Truncated, "cbytes is {}, {} bytes are there", place.header.cbytes(), record.len());
     };

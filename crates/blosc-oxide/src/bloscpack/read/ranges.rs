@@ -3,7 +3,7 @@
 use super::decode::{Decoding, Job, Jobs, Worker, read_chunk};
 use super::reader::{Bloscpack, ReadOptions};
 use crate::bloscpack::batch::Batch;
-use crate::bloscpack::format::layout::{Place, Walk};
+use crate::bloscpack::format::layout::{ChunkRecord, Walk};
 use crate::bloscpack::format::offsets::Offsets;
 use crate::error::{Result, bail, error};
 use crate::exec::lock;
@@ -154,7 +154,7 @@ impl<S: ReadAt> Bloscpack<S> {
             return Ok(());
         }
         let chunks = self.chunk_of(range.start)?..self.chunk_of(range.end - 1)? + 1;
-        let part = |place: Place| {
+        let part = |place: ChunkRecord| {
             let start = self.chunk_start(place.index)?;
             let end = start + place.header.nbytes() as u64;
             let inside = |at: u64| usize::try_from(at.clamp(start, end) - start).unwrap_or(usize::MAX);
@@ -183,8 +183,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// error is the last place.
     fn each_job(
         &self,
-        places: impl Iterator<Item = Result<Place>>,
-        make: impl Fn(Place) -> Result<Job>,
+        places: impl Iterator<Item = Result<ChunkRecord>>,
+        make: impl Fn(ChunkRecord) -> Result<Job>,
         take: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let how = self.decoding();
@@ -203,8 +203,8 @@ impl<S: ReadAt> Bloscpack<S> {
     /// Takes as many of `places` as are worked on at a time; after an error, those before it.
     fn gather(
         &self,
-        places: &mut Peekable<impl Iterator<Item = Result<Place>>>,
-        make: impl Fn(Place) -> Result<Job>,
+        places: &mut Peekable<impl Iterator<Item = Result<ChunkRecord>>>,
+        make: impl Fn(ChunkRecord) -> Result<Job>,
         jobs: &mut Jobs,
     ) -> Result<()> {
         jobs.clear();

@@ -4,7 +4,7 @@ use super::decode::Worker;
 use super::index::Index;
 use crate::bloscpack::format::header::FileHeader;
 use crate::bloscpack::format::journal::Recovered;
-use crate::bloscpack::format::layout::{Layout, Place};
+use crate::bloscpack::format::layout::{ChunkRecord, Layout};
 use crate::bloscpack::format::metadata::Metadata;
 use crate::bloscpack::format::offsets::{ENTRY_LEN, Offsets};
 use crate::chunk::Header;
@@ -53,13 +53,13 @@ impl ReadOptions {
         self
     }
 
-    /// What a declared size may make it allocate.
+    /// Limits for what a declared size may allocate.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Where chunks are worked on.
+    /// The threads that chunks are worked on by.
     #[must_use]
     pub fn threads(&self) -> &Threads {
         &self.threads
@@ -253,7 +253,7 @@ impl<S: ReadAt> Bloscpack<S> {
     /// Where a chunk is: by its offset if that can be right, else by going there. Where chunks may
     /// be of any size, only going there tells which bytes of the data a chunk holds, and an offset
     /// that skips one would contradict that.
-    pub(in crate::bloscpack) fn place(&self, index: u64) -> Result<Place> {
+    pub(in crate::bloscpack) fn place(&self, index: u64) -> Result<ChunkRecord> {
         if let Some(nchunks) = self.layout.header.nchunks()
             && index >= nchunks
         {
@@ -277,7 +277,7 @@ impl<S: ReadAt> Bloscpack<S> {
 
     /// `None` if there is no good chunk where the offset says, or it does not end where the next
     /// one starts.
-    fn place_by_offset(&self, index: u64) -> Result<Option<Place>> {
+    fn place_by_offset(&self, index: u64) -> Result<Option<ChunkRecord>> {
         let (Some(table), Some(nchunks)) = (self.layout.table, self.layout.header.nchunks()) else { return Ok(None) };
         let Ok(at) = u64::try_from(table.entry(&self.source, index)?) else { return Ok(None) };
         let Ok(place) = self.layout.chunk_at(&self.source, index, at) else { return Ok(None) };

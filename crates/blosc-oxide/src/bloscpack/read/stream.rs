@@ -5,7 +5,7 @@ use super::reader::ReadOptions;
 use crate::bloscpack::batch::Batch;
 use crate::bloscpack::format::header::{FileHeader, LEN, V1_LEN};
 use crate::bloscpack::format::journal::Journal;
-use crate::bloscpack::format::layout::{Layout, Order, Place};
+use crate::bloscpack::format::layout::{ChunkRecord, Layout, Order};
 use crate::bloscpack::format::metadata::{HEADER_LEN as SECTION_HEADER_LEN, Metadata, SectionHeader};
 use crate::bloscpack::format::offsets::{ENTRY_LEN, UNSET, end_by_first_entry};
 use crate::bytes::le_i64;
@@ -217,7 +217,7 @@ struct Chunks<R> {
     order: Order,
     index: u64,
     /// A chunk that was too much for the last batch, and the bytes of its header.
-    held: Option<(Place, Vec<u8>)>,
+    held: Option<(ChunkRecord, Vec<u8>)>,
 }
 
 impl<R: Read> Chunks<R> {
@@ -265,7 +265,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// The next chunk and the bytes of its header.
-    fn next_header(&mut self) -> Result<Option<(Place, Vec<u8>)>> {
+    fn next_header(&mut self) -> Result<Option<(ChunkRecord, Vec<u8>)>> {
         if self.layout.header.nchunks() == Some(self.index) {
             return Ok(None);
         }
@@ -282,7 +282,7 @@ impl<R: Read> Chunks<R> {
         self.layout.check_nbytes(index, &header).map_err(|error| error.within(format_args!("chunk {index}")))?;
         self.index += 1;
         let end = at + self.layout.record_len(&header);
-        Ok(Some((Place { index, at, header, end }, start)))
+        Ok(Some((ChunkRecord { index, at, header, end }, start)))
     }
 
     fn parse_header(&mut self, start: &mut Vec<u8>) -> Result<Header> {

@@ -153,13 +153,13 @@ impl AppendOptions {
         self.room
     }
 
-    /// Where chunks are worked on.
+    /// The threads that chunks are worked on by.
     #[must_use]
     pub fn threads(&self) -> &Threads {
         &self.threads
     }
 
-    /// What a declared size may make it allocate.
+    /// Limits for what a declared size may allocate.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits

@@ -9,7 +9,7 @@
 use super::target::{Counts, File, Sequence, Target};
 use crate::bloscpack::format::header::{FileHeader, Sizes, Version};
 use crate::bloscpack::format::journal::{Journal, Patch, Recovered};
-use crate::bloscpack::format::layout::{Layout, Place, Walk};
+use crate::bloscpack::format::layout::{ChunkRecord, Layout, Walk};
 use crate::bloscpack::options::Plan;
 use crate::error::{Result, bail, error};
 use crate::limits::Limits;
@@ -236,7 +236,7 @@ impl Drop for Extension<'_> {
 }
 
 /// A record as it is, verified.
-fn record_at(source: &dyn ReadAt, layout: &Layout, place: &Place) -> Result<Vec<u8>> {
+fn record_at(source: &dyn ReadAt, layout: &Layout, place: &ChunkRecord) -> Result<Vec<u8>> {
     let mut record = vec![0; usize::try_from(place.end - place.at).unwrap_or(usize::MAX)];
     read_exact(source, place.at, &mut record, "a chunk")?;
     let (chunk, digest) = record.split_at(place.header.cbytes());

@@ -1,6 +1,6 @@
 //! Getting back what can be got back of a damaged frame.
 
-mod pick;
+mod candidates;
 mod report;
 mod rows;
 mod scan;
@@ -8,20 +8,20 @@ mod watched;
 
 pub use report::{LooseChunk, RepairReport, RepairUnknown, RepairedBy};
 
-use super::Frame;
-use super::checksums::Hashes;
-use super::index::Entry;
-use super::open;
-use super::options::FrameOptions;
-use super::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
-use super::verify::{Damage, Remembered, is_obstacle};
 use crate::chunk::{Chunk, Compressor, Decompressor, Header, Options, Special, modernised};
 use crate::error::{AtPath, Error, ErrorKind, Result, bail, error};
 use crate::filter::BitshuffleRule;
+use crate::frame::format::hashes::Hashes;
+use crate::frame::format::index::Entry;
+use crate::frame::options::FrameOptions;
+use crate::frame::read::load;
+use crate::frame::read::verify::{Damage, Remembered, is_obstacle};
+use crate::frame::snapshot::frame::Frame;
+use crate::frame::store::sparse::{INDEX_NAME, NEW_INDEX_NAME, file_name, file_number};
 use crate::limits::{Limits, MAX_BLOCKSIZE};
 use crate::schunk::{ChunkSize, State, SuperChunk, hash_of_chunk};
 use crate::storage::{Directory, FileDirectory, FileStorage, MemoryStorage, ReadAt, read_exact};
-use pick::{Picked, Picker, options_of};
+use candidates::{Candidate, Candidates, options_of};
 use rows::{Examined, LOST, Piece, Rows, usual_size, with_last_apart};
 use scan::{FoundAt, Scan};
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ impl Frame {
         let options = options.into();
         let watched = Watched::new(&source);
         let scan = scan::scan(&watched, options.limits())?;
-        let picked = Picker { source: &watched, scan: &scan, files: None, limits: options.limits() }.pick();
+        let picked = Candidates { source: &watched, scan: &scan, files: None, limits: options.limits() }.pick();
         let picked = watched.check().and(picked)?;
         Repair::new(Origin::File(Box::new(source)), picked, &scan, None, options)
     }
@@ -94,7 +94,7 @@ impl Frame {
         let source = index_of(&directory, options.limits())?;
         let watched = Watched::new(&*source);
         let scan = scan::scan(&watched, options.limits())?;
-        let picked = Picker { source: &watched, scan: &scan, files: Some(&files), limits: options.limits() }.pick();
+        let picked = Candidates { source: &watched, scan: &scan, files: Some(&files), limits: options.limits() }.pick();
         let picked = watched.check().and(picked)?;
         Repair::new(Origin::Directory(Box::new(directory)), picked, &scan, Some(files), options)
     }
@@ -126,7 +126,7 @@ fn index_of(directory: &dyn Directory, limits: Limits) -> Result<Box<dyn ReadAt>
     }
     let mut best = 0;
     for (at, source) in candidates.iter().enumerate().rev() {
-        match open::open(&**source, 0, limits) {
+        match load::load(&**source, 0, limits) {
             Ok(_) => best = at,
             Err(error) if error.kind() == ErrorKind::Io => return Err(error),
             Err(_) => {}
@@ -172,13 +172,13 @@ fn read_chunk(source: &dyn ReadAt, position: u64, limits: Limits) -> Result<Vec<
 impl Repair {
     fn new(
         origin: Origin,
-        picked: Picked,
+        picked: Candidate,
         scan: &Scan,
         files: Option<BTreeSet<u64>>,
         options: FrameOptions,
     ) -> Result<Self> {
         let loose = loose_chunks(&origin, &picked, scan, files, options.limits());
-        let Picked { by, state, rows, hashes, unknown, .. } = picked;
+        let Candidate { by, state, rows, hashes, unknown, .. } = picked;
         let mut repair = Self {
             origin,
             state,
@@ -245,11 +245,11 @@ impl Repair {
             while index < end {
                 // Without hashes, all chunks at one place are as good as the first.
                 let hash = hashes.and_then(|hashes| hashes.get(index));
-                let is_alone = entry.place().is_some() && hashes.is_some();
+                let is_alone = entry.offset().is_some() && hashes.is_some();
                 let count = if is_alone { 1 } else { end - index };
                 self.report.checksums += usize::from(hash.is_some());
                 let mut check = |place| self.check_chunk(place, hash, &mut decompressor);
-                let checked = entry.place().map(|place| good.get_or((place, hash), || check(place)));
+                let checked = entry.offset().map(|place| good.get_or((place, hash), || check(place)));
                 let header = self.note_row(index, entry, count, checked)?;
                 if let Some(header) = &header {
                     vlblocks.get_or_insert(header.has_vlblocks());
@@ -323,7 +323,7 @@ impl Repair {
         };
         let has_header = !self.report.unknown.contains(&RepairUnknown::Options);
         let is_last_known = self.report.by <= RepairedBy::HeaderCopy
-            || has_header && open::nchunks_by_size(&self.state) == Some(nchunks);
+            || has_header && load::nchunks_by_size(&self.state) == Some(nchunks);
         let last = examined.len().saturating_sub(1);
         for (at, row) in examined.into_iter().enumerate() {
             let assumed = if at == last && is_last_known { self.last_size(usual, nchunks) } else { usual };
@@ -404,7 +404,7 @@ impl Repair {
             .with_bitshuffle(self.bitshuffle_rule())
     }
 
-    /// The rule of bitshuffle of chunks that do not tell it.
+    /// The rule of bitshuffle of chunks that do not name it.
     fn bitshuffle_rule(&self) -> BitshuffleRule {
         self.state.bitshuffle.unwrap_or(self.options.bitshuffle())
     }
@@ -475,12 +475,12 @@ impl Repair {
 /// The chunks that are whole, but not named by the index.
 fn loose_chunks(
     origin: &Origin,
-    picked: &Picked,
+    picked: &Candidate,
     scan: &Scan,
     files: Option<BTreeSet<u64>>,
     limits: Limits,
 ) -> Vec<LooseChunk> {
-    let used: BTreeSet<u64> = picked.rows.iter().filter_map(|(entry, _)| entry.place()).collect();
+    let used: BTreeSet<u64> = picked.rows.iter().filter_map(|(entry, _)| entry.offset()).collect();
     let Some(files) = files else {
         let is_index = |found: &FoundAt| scan.trailer_after(found).is_some();
         let loose = scan.chunks.iter().filter(|found| !used.contains(&found.position) && !is_index(found));

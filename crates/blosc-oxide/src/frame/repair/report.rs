@@ -1,6 +1,6 @@
 //! What a repair has found, and what it could not know.
 
-use crate::frame::verify::Damage;
+use crate::frame::read::verify::Damage;
 use std::fmt;
 
 /// By what the chunks of a damaged frame were found.
@@ -61,7 +61,7 @@ pub enum RepairUnknown {
     LastLength,
     /// Whether this index is the newest: another may be among what is damaged.
     IsNewest,
-    /// What there is from this byte on: telling it apart would have taken too long.
+    /// Everything from this byte on: it would have taken too long to recognise.
     Rest(u64),
 }
 

@@ -3,7 +3,7 @@
 
 use crate::chunk::Special;
 use crate::error::Result;
-use crate::frame::index::{Entry, Index};
+use crate::frame::format::index::{Entry, Index};
 use crate::limits::Limits;
 
 /// What a row and what is found out about it takes.
@@ -26,7 +26,7 @@ impl Rows {
             if rows.rows.len().is_power_of_two() {
                 limits.check_list::<RowMemory>("the list of chunks", rows.rows.len() as u64)?;
             }
-            rows.push(entry.map_place(|offset| offset.saturating_add(base)), range.len());
+            rows.push(entry.map_offset(|offset| offset.saturating_add(base)), range.len());
         }
         Ok(rows)
     }

@@ -12,12 +12,12 @@ use crate::bytes::msgpack::{Reader, marker};
 use crate::chunk::{Chunk, Decompressor, Header, Special};
 use crate::error::{Result, bail, error};
 use crate::exec::Threads;
-use crate::frame::early;
-use crate::frame::footer::{MAGIC as FOOTER_MAGIC, TAIL_LEN as FOOTER_TAIL_LEN};
-use crate::frame::header::{self, FIXED_LEN, MAGIC, MAX_HEADER, START_LEN};
-use crate::frame::index::ENTRY_LEN;
-use crate::frame::trailer::TAIL_LEN;
-use crate::frame::vacancies::VACANCIES_LEN;
+use crate::frame::format::early;
+use crate::frame::format::footer::{MAGIC as FOOTER_MAGIC, TAIL_LEN as FOOTER_TAIL_LEN};
+use crate::frame::format::free_space::FREE_SPACE_LEN;
+use crate::frame::format::header::{self, FIXED_LEN, MAGIC, MAX_HEADER, START_LEN};
+use crate::frame::format::index::ENTRY_LEN;
+use crate::frame::format::trailer::TAIL_LEN;
 use crate::limits::{Limits, MAX_VLMETALAYERS};
 use crate::storage::{ReadAt, read_exact};
 use std::borrow::Cow;
@@ -60,7 +60,7 @@ pub(super) struct Scan {
     pub(super) headers: Vec<u64>,
     /// How many bytes are none of these.
     pub(super) unrecognised: u64,
-    /// Where it gave up, because what is there took too long to tell apart.
+    /// Where the scan stopped, because it took too long to recognise what follows.
     pub(super) gave_up_at: Option<u64>,
 }
 
@@ -193,14 +193,14 @@ impl Walker<'_> {
     }
 
     /// The length of the header at `at`, or of what a commit has left behind: two copies of its
-    /// start, vacancies and a signature.
+    /// start, free_space and a signature.
     fn header_len(&mut self, at: u64, head: &[u8]) -> Result<u64> {
         self.scan.headers.push(at);
         let stored = array_at(head, START_LEN.saturating_sub(4)).map(u32::from_be_bytes).unwrap_or_default();
         let stored = usize::try_from(stored).unwrap_or_default().min(MAX_HEADER);
         for copy_len in [FIXED_LEN, stored] {
             let second = at.saturating_add(copy_len as u64);
-            let signature = second.saturating_add(copy_len as u64).saturating_add(VACANCIES_LEN as u64);
+            let signature = second.saturating_add(copy_len as u64).saturating_add(FREE_SPACE_LEN as u64);
             if *self.bytes(signature, FOOTER_MAGIC.len())? == FOOTER_MAGIC {
                 self.scan.headers.push(second);
                 return Ok(signature.saturating_add(FOOTER_TAIL_LEN as u64).saturating_sub(at));

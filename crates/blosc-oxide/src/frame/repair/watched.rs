@@ -6,8 +6,8 @@ use crate::storage::ReadAt;
 use std::io;
 use std::sync::Mutex;
 
-/// A source that remembers why it could not be read. Whoever looks for what is left takes what
-/// cannot be read for damaged, and would make do with less than there is.
+/// A source that remembers why it could not be read: the search takes what it cannot read for
+/// damaged, and would save less than there is.
 pub(super) struct Watched<'a> {
     source: &'a dyn ReadAt,
     failed: Mutex<Option<io::Error>>,

@@ -9,7 +9,7 @@ pub use read::ChunkRun;
 pub(crate) use read::Parts;
 pub(crate) use stream::room_for;
 
-use super::compared::Compared;
+use super::checked_chunks::CheckedChunks;
 use super::meta::{Metalayers, VlMetalayers};
 use super::starts::Starts;
 use super::state::{ChunkSize, State};
@@ -50,7 +50,7 @@ pub struct SuperChunk {
     untold_bitshuffle: BitshuffleRule,
     /// Made when it is first needed: what cannot be written here may still be read.
     compressor: Option<Compressor>,
-    /// Room for a chunk that is being made.
+    /// Buffer for a chunk that is being made.
     packed: Vec<u8>,
     /// Readers that are not in use.
     idle: Mutex<Vec<Reader>>,
@@ -64,8 +64,8 @@ pub struct SuperChunk {
     /// Whether an edit has failed that could not be taken back.
     is_broken: bool,
     /// The chunks that have been compared with their hashes; `None` if none is to be.
-    compared: Option<Compared>,
-    /// What the edit knows it by that it belongs to.
+    compared: Option<CheckedChunks>,
+    /// By which the edit that it belongs to recognises it.
     token: Option<Arc<()>>,
 }
 
@@ -86,7 +86,7 @@ impl SuperChunk {
         Self::with_store(state, Store::Own(Box::new(MemoryStore::default())), options, Limits::new())
     }
 
-    /// An empty one that stands where another one has been taken from.
+    /// An empty one, to put in place of one that is moved out.
     pub(crate) fn placeholder() -> Self {
         let options = Options::new(1);
         Self::in_memory(State::new(&options), options)
@@ -240,7 +240,7 @@ impl SuperChunk {
         &mut self.state.vlmetalayers
     }
 
-    /// What a declared size may make it allocate.
+    /// Limits for what a declared size may allocate.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }
@@ -278,9 +278,9 @@ impl SuperChunk {
         &self.state
     }
 
-    /// Becomes what another process has made of it.
+    /// Takes over the state that another process has committed.
     pub(crate) fn replace_state(&mut self, state: State) {
-        self.compare_anew();
+        self.forget_checked();
         self.options = state.options(&self.options);
         self.state = state;
         self.state.vlmetalayers.set_bitshuffle(self.bitshuffle_rule());

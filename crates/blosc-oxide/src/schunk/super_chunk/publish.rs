@@ -2,22 +2,22 @@
 
 use super::{Store, SuperChunk};
 use crate::error::{Result, bail};
-use crate::schunk::compared::Compared;
+use crate::schunk::checked_chunks::CheckedChunks;
 use std::sync::{Arc, OnceLock};
 
 impl SuperChunk {
-    /// Gets the right to change the chunks, which nobody else has until [`release`](Self::release),
-    /// and takes over what others have published.
+    /// Acquires the right to change the chunks, which is exclusive until
+    /// [`release`](Self::release), and reloads if others have published something.
     pub(crate) fn begin(&mut self) -> Result<()> {
         let has_changes = self.is_changed;
         match self.own()?.begin(has_changes)? {
             Some(state) => self.replace_state(state),
-            None => self.compare_anew(),
+            None => self.forget_checked(),
         }
         Ok(())
     }
 
-    /// Lets others change the chunks.
+    /// Releases the right to change the chunks.
     pub(crate) fn release(&mut self) {
         if let Ok(store) = self.own() {
             store.release();
@@ -43,21 +43,21 @@ impl SuperChunk {
         self.store.own()?.compact(&self.state)
     }
 
-    /// Removes what has been stored and will never be published.
+    /// Removes what has been stored and not published.
     pub(crate) fn abandon(&mut self) {
         if let Ok(store) = self.own() {
             store.abandon();
         }
     }
 
-    /// What has been published, to be read by others. Without changes of its own, it is the same as
-    /// this one.
+    /// A snapshot of what has been published. Without changes of its own, it is the same as this
+    /// one.
     pub(crate) fn snapshot(&self) -> Result<Self> {
         let store = self.store.snapshot(self.compared.is_some())?;
         let mut snapshot =
             Self::with_store(self.state.clone(), Store::Shared(store), self.options.clone(), self.limits);
         snapshot.untold_bitshuffle = self.untold_bitshuffle;
-        snapshot.compared = self.compared.as_ref().map(|_| Compared::default());
+        snapshot.compared = self.compared.as_ref().map(|_| CheckedChunks::default());
         if let Some(Ok(starts)) = self.starts.get() {
             snapshot.starts = OnceLock::from(Ok(Arc::clone(starts)));
         }
@@ -96,7 +96,7 @@ impl SuperChunk {
         Ok(space.saturating_sub(live))
     }
 
-    /// There is something to publish, though no chunk has been changed.
+    /// Marks it as changed, though no chunk has been.
     pub(crate) fn mark_changed(&mut self) {
         self.is_changed = true;
     }
@@ -112,7 +112,7 @@ impl SuperChunk {
         self.is_changed
     }
 
-    /// Makes it known to the edit that it belongs to.
+    /// Marks it as the one of an edit.
     pub(crate) fn set_token(&mut self, token: Option<Arc<()>>) {
         self.token = token;
     }

@@ -78,7 +78,8 @@ impl SuperChunk {
         self.edit(|sc| data.chunks(chunk_nbytes).try_for_each(|buffer| sc.append_buffer(buffer)))
     }
 
-    /// Appends `nbytes` of a special value in chunks of `chunk_nbytes`, which take no room.
+    /// Appends `nbytes` of a special value in chunks of `chunk_nbytes`, for which nothing is
+    /// stored.
     ///
     /// # Errors
     /// `InvalidArgument` for [`Special::Value`], for NaNs with a typesize other than 4 and 8, and
@@ -417,10 +418,10 @@ impl SuperChunk {
     /// a hash that calls it good.
     pub(in crate::schunk) fn sound_chunk(&mut self, index: usize) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
         self.store().fetch_hashes()?;
-        let before = self.compare_when_read();
+        let before = self.start_checking();
         let stored = self.stored_chunk(index).map(|stored| stored.map(Cow::into_owned));
         let sound = stored.and_then(|stored| Ok((stored, self.decompress(index)?)));
-        self.compare_as_before(before);
+        self.restore_checking(before);
         sound
     }
 
@@ -529,8 +530,8 @@ impl SuperChunk {
         self.is_changed = true;
     }
 
-    /// Takes notice that a chunk of `nbytes`, or none, is in place of `chunks`, if it is known
-    /// where chunks start.
+    /// Notes that a chunk of `nbytes`, or none, is in place of `chunks`, if it is known where
+    /// chunks start.
     fn move_starts(&mut self, chunks: Range<usize>, nbytes: Option<usize>) {
         let (size, all) = (nbytes.map(|nbytes| nbytes as u64), self.state.nbytes);
         let is_known = match self.starts.get_mut() {

@@ -2,13 +2,12 @@
 
 use crate::error::Result;
 use crate::schunk::SuperChunk;
-use crate::schunk::compared::Compared;
+use crate::schunk::checked_chunks::CheckedChunks;
 use crate::schunk::store::compare;
 
 impl SuperChunk {
-    /// From now on no data is given out of a chunk that has not been compared with its checksum,
-    /// where there is one: a damaged one is `ChecksumMismatch` then, and not whatever it decodes
-    /// to.
+    /// From now on a chunk is compared with its checksum, where there is one, before any of its
+    /// data is returned: a damaged one is `ChecksumMismatch`, and not whatever it decodes to.
     ///
     /// A chunk is compared whenever it is read whole. The first read of a part of it, and the first
     /// after a change of the frame, reads all of it for that; those that follow read only what they
@@ -20,7 +19,7 @@ impl SuperChunk {
     /// opened or refreshed: refresh it then.
     pub fn check_on_read(&mut self) -> Result<()> {
         self.store().fetch_hashes()?;
-        self.compare_when_read();
+        self.start_checking();
         Ok(())
     }
 
@@ -29,30 +28,30 @@ impl SuperChunk {
         self.compared.is_some()
     }
 
-    /// The same, with chunks compared with their checksums; without those nothing is given out.
+    /// The same, with chunks compared with their checksums; without those nothing is returned.
     pub(crate) fn checked(&self) -> Result<Self> {
         let mut checked = self.snapshot()?;
-        checked.compare_when_read();
-        checked.compare_anew();
+        checked.start_checking();
+        checked.forget_checked();
         Ok(checked)
     }
 
-    /// From now on no data of a chunk is given out before all of the chunk was compared with its
-    /// hash, as far as hashes have been fetched. Returns which were compared before.
-    pub(crate) fn compare_when_read(&mut self) -> Option<Compared> {
-        self.compared.replace(Compared::default())
+    /// From now on a chunk is compared with its hash before any of its data is returned, as far as
+    /// hashes have been fetched. Returns which chunks were compared before.
+    pub(crate) fn start_checking(&mut self) -> Option<CheckedChunks> {
+        self.compared.replace(CheckedChunks::default())
     }
 
-    /// Goes on as before [`compare_when_read`](Self::compare_when_read).
-    pub(crate) fn compare_as_before(&mut self, compared: Option<Compared>) {
+    /// Goes on as before [`start_checking`](Self::start_checking).
+    pub(crate) fn restore_checking(&mut self, compared: Option<CheckedChunks>) {
         self.compared = compared;
     }
 
-    /// Compares all chunks once more if they are compared when they are read: they may no longer be
-    /// what they were. Without hashes to compare them with, nothing is given out.
-    pub(in crate::schunk) fn compare_anew(&mut self) {
+    /// Forgets which chunks have been compared: they may have changed. Without hashes to compare
+    /// with, nothing is returned.
+    pub(in crate::schunk) fn forget_checked(&mut self) {
         if self.compared.is_some() {
-            self.compared = Some(Compared::none(self.store().fetch_hashes()));
+            self.compared = Some(CheckedChunks::none(self.store().fetch_hashes()));
         }
     }
 
@@ -65,10 +64,9 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Whether nothing of a stored chunk may be given out before all of it was compared with its
-    /// hash.
-    pub(in crate::schunk) fn is_to_be_compared(&self, index: usize) -> bool {
-        let is_new = |compared: &Compared| !compared.has(index) && self.store().hash(index).is_some();
+    /// Whether a stored chunk must be compared with its hash before any of it is returned.
+    pub(in crate::schunk) fn must_check(&self, index: usize) -> bool {
+        let is_new = |compared: &CheckedChunks| !compared.has(index) && self.store().hash(index).is_some();
         self.compared.as_ref().is_some_and(|compared| compared.check().is_err() || is_new(compared))
     }
 }

@@ -13,9 +13,9 @@ const HEADER_LEN: usize = 32;
 const MAX_LEVEL: u8 = 9;
 
 impl SuperChunk {
-    /// The chunk `index` as it is stored, or would be. One that does not tell which rule of
-    /// bitshuffle it needs, but needs [the one of its frame](Self::bitshuffle_rule), would be other
-    /// data by itself, and is compressed anew.
+    /// The chunk `index` as it is stored. One that does not name the rule of bitshuffle it needs,
+    /// and needs [the one of its frame](Self::bitshuffle_rule), would decode to other data by
+    /// itself, and is compressed again.
     ///
     /// # Errors
     /// `InvalidArgument` if there is no such chunk; `Corrupt`, `Truncated` or `Io` if it cannot be
@@ -44,7 +44,7 @@ impl SuperChunk {
     }
 
     /// A stored chunk, or another with the same data if its own depend on a rule that it does not
-    /// tell.
+    /// name.
     fn self_contained(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
         let header = Header::parse(&bytes)?;
         let is_told = header.bitshuffle_rule().is_some();
@@ -80,7 +80,7 @@ impl SuperChunk {
         Ok(data)
     }
 
-    /// Puts the data of the chunk `index` at the start of `out`, and returns how long it is.
+    /// Writes the data of the chunk `index` to the start of `out`, and returns its size.
     ///
     /// # Errors
     /// As [`decompress`](Self::decompress); `OutputTooSmall` if `out` is shorter.
@@ -164,7 +164,7 @@ impl SuperChunk {
         }
     }
 
-    /// Where the chunk `index` is stored: its position in the file of a contiguous frame, the
+    /// Where the chunk `index` is stored: its position in the file of a contiguous frame, or the
     /// number of its file in a sparse one. `None` if it is not stored, or in memory.
     ///
     /// # Errors
@@ -203,8 +203,8 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// What is wrong with the chunk `index`: if somebody has published something else since, it may
-    /// be where another one is now.
+    /// Puts the chunk `index` in front of an error. If another state has been published since,
+    /// apparent damage is a `Conflict`: the chunk may have been moved or overwritten.
     pub(in crate::schunk) fn at(&self, index: usize) -> impl Fn(Error) -> Error + '_ {
         move |error| {
             let is_damage = matches!(

@@ -1,4 +1,4 @@
-//! What is read of a stored chunk to decode a part of it.
+//! Reading of a stored chunk what decoding a part of it needs.
 
 use crate::chunk::{Chunk, Decompressor, Header, Special, fetch, fill_special};
 use crate::error::{Result, bail};
@@ -7,7 +7,7 @@ use crate::schunk::store::Slot;
 use crate::schunk::super_chunk::Reader;
 use std::ops::Range;
 
-/// What is read of a chunk before it is known how long it is. Most small chunks are there then.
+/// How much of a chunk is read before its length is known: all of most small chunks.
 const HEAD_LEN: usize = 4096;
 /// Chunks up to this size are read whole: a second read costs more than it saves.
 const SMALL_CHUNK: usize = 64 << 10;
@@ -70,8 +70,8 @@ impl SuperChunk {
         result.map_err(self.at(index))
     }
 
-    /// Reads what it takes to decode these ranges of a stored chunk, and returns how much data the
-    /// chunk holds. If that is all of it, or the first of it, all of it is compared with its hash.
+    /// Reads what decoding these ranges of a stored chunk needs, and returns the size of its data.
+    /// If that is all of it, or the first read of it, the chunk is compared with its hash.
     pub(in crate::schunk::super_chunk) fn load(
         &self,
         index: usize,
@@ -83,7 +83,7 @@ impl SuperChunk {
         let header = Header::parse(&buffer.bytes[..read])?;
         let expected = self.check_nbytes(index, &header)?;
         self.limits.check("a chunk", header.cbytes())?;
-        let is_all = wanted.iter().map(Range::len).sum::<usize>() >= expected || self.is_to_be_compared(index);
+        let is_all = wanted.iter().map(Range::len).sum::<usize>() >= expected || self.must_check(index);
         let whole = 0..header.nbytes();
         let wanted = if is_all || header.cbytes() <= SMALL_CHUNK { std::slice::from_ref(&whole) } else { wanted };
         fetch(buffer, read, wanted, &|position, part| self.store().read_part(index, position, part))?;

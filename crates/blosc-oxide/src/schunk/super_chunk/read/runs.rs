@@ -7,9 +7,8 @@ use crate::schunk::store::Slot;
 use std::ops::Range;
 
 impl SuperChunk {
-    /// All chunks, in rows of which the same is stored: nothing, or one chunk for all. So whoever
-    /// wants to know something of each chunk need not ask for a hundred million special ones one by
-    /// one.
+    /// All chunks, in runs for which the same is stored: nothing, or one chunk for all, so that a
+    /// hundred million special chunks need not be visited one by one.
     ///
     /// ```
     /// use blosc_oxide::{Options, Special, SuperChunk};

@@ -1,4 +1,4 @@
-//! How much data each chunk holds, and where it starts.
+//! The size of each chunk, and where it starts in the data.
 
 use crate::error::{Error, ErrorKind, Result, bail, error};
 use crate::schunk::SuperChunk;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl SuperChunk {
-    /// How much data the chunk `index` holds.
+    /// The size of the data of the chunk `index`.
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk).
@@ -27,7 +27,7 @@ impl SuperChunk {
         usize::try_from(size).map_err(|_| error!(Corrupt, "chunk {index}: too long"))
     }
 
-    /// How much data a chunk holds by its own header, or why that cannot be told.
+    /// The size of the data of a chunk by its own header, or why that is not known.
     fn own_nbytes(&self, index: usize) -> Result<u64> {
         match self.slot(index)? {
             Slot::Stored => Ok(self.stored_header(index)?.nbytes() as u64),
@@ -35,7 +35,7 @@ impl SuperChunk {
         }
     }
 
-    /// Which bytes of the data the chunk `index` holds.
+    /// The range of bytes of the data that the chunk `index` holds.
     ///
     /// # Errors
     /// As [`chunk`](Self::chunk).
