@@ -1,6 +1,6 @@
 //! What the command line asks for.
 
-use crate::abi::Abi;
+use crate::abi::{Abi, Abi2};
 use crate::growth::{Commits, Growth};
 use crate::install;
 use crate::measure::Effort;
@@ -13,6 +13,7 @@ pub(crate) const USAGE: &str = "usage: bench compare [--quick] [--busy] [--peer 
                     [--markdown FILE]
        bench c-abi [--quick] [--sizes] [--threads COUNT] [--busy] [--ours PATH/libblosc.so] [--peer1 PATH/libblosc.so]
                    [--match WORD]...
+       bench c-abi2 [--quick] [--ours PATH/libblosc2.so] [--peer PATH/libblosc2.so]
        bench sizes [--peer PATH/libblosc2.so] [--match WORD]...
        bench commits [--max COUNT] [--directory DIR] [--peer PATH/libblosc2.so] [--markdown FILE]
        bench install
@@ -36,6 +37,8 @@ c-abi      measures our libblosc.so and C-Blosc's through the C functions of bot
            with settings; fails if a row or a mean is behind its goal
   --sizes      compares the lengths of chunks instead, at all levels
   --busy       ours on two threads beside as many busy loops as there are processors, against ours on one thread
+c-abi2     measures our libblosc2.so through its C functions: chunks against the Rust interface; appends to a frame on disk,
+           slices of super-chunks and of arrays against C-Blosc2; fails if a mean is behind its goal
 sizes      compares the lengths of chunks with those of C-Blosc2, and with those of our own lower levels, at all levels; fails
            if one is more than 0.5 % longer
 commits    measures appending with a commit after each chunk against C-Blosc2: a program of 20,000 chunks, the size of its
@@ -55,6 +58,7 @@ pub(crate) enum Command {
     },
     Growth(Growth),
     Abi(Abi),
+    Abi2(Abi2),
     /// Compares lengths.
     Sizes(Arguments),
     Commits(Commits),
@@ -115,6 +119,7 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
             compare(options).map(|arguments| Command::Report { files, arguments })
         }
         Some("c-abi") => abi(given).map(Command::Abi),
+        Some("c-abi2") => abi2(given).map(Command::Abi2),
         Some("sizes") => compare(given).map(Command::Sizes),
         Some("growth") => growth(given).map(Command::Growth),
         Some("commits") => commits(given).map(Command::Commits),
@@ -207,6 +212,20 @@ fn abi(mut given: impl Iterator<Item = String>) -> Result<Abi, String> {
             "--ours" => abi.ours = PathBuf::from(value()?),
             "--peer1" => abi.theirs = PathBuf::from(value()?),
             "--match" => abi.words.push(value()?),
+            _ => return Err(format!("{argument} is not known")),
+        }
+    }
+    Ok(abi)
+}
+
+fn abi2(mut given: impl Iterator<Item = String>) -> Result<Abi2, String> {
+    let mut abi = Abi2 { ours: PathBuf::from("target/release/libblosc2.so"), theirs: peer(), effort: Effort::FULL };
+    while let Some(argument) = given.next() {
+        let mut value = || given.next().ok_or_else(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--quick" => abi.effort = Effort::QUICK,
+            "--ours" => abi.ours = PathBuf::from(value()?),
+            "--peer" => abi.theirs = PathBuf::from(value()?),
             _ => return Err(format!("{argument} is not known")),
         }
     }

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Chunks { data, arguments } => chunks(&arguments, &data),
         Command::Report { files, arguments } => put_together(&files, &arguments),
         Command::Abi(abi) => abi::run(&abi),
+        Command::Abi2(abi) => abi::run_blosc2(&abi),
         Command::Sizes(arguments) => rows::sizes::run(&arguments, &load(&arguments)?),
         Command::Growth(growth) => growth::run(&growth),
         Command::Commits(commits) => run_commits(&commits),

@@ -28,6 +28,7 @@ pub(crate) fn chunk_options((typesize, compression, blocksize, use_dict): ChunkA
     let blocksize = blocksize.filter(|&blocksize| blocksize != 0);
     Ok(Options::new(size("typesize", typesize)?)
         .with_codec(codec.0)
+        .with_codec_meta(codec.1)
         .with_level(level(clevel)?)
         .with_filters(filters.0)
         .with_blocksize(blocksize.map(|blocksize| size("blocksize", blocksize)).transpose()?)
@@ -67,12 +68,12 @@ pub(crate) fn size(name: &str, value: i64) -> PyResult<usize> {
     size.ok_or_else(|| PyValueError::new_err(format!("{name} is {value}, it has to be at least 1")))
 }
 
-/// A codec by its name or its number.
-pub(crate) struct CodecArgument(pub(crate) Codec);
+/// A codec by its name or its number, and its meta byte.
+pub(crate) struct CodecArgument(pub(crate) Codec, pub(crate) u8);
 
 impl Default for CodecArgument {
     fn default() -> Self {
-        Self(Codec::Zstd)
+        Self(Codec::Zstd, 0)
     }
 }
 
@@ -82,11 +83,12 @@ impl<'py> FromPyObject<'_, 'py> for CodecArgument {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(name) = object.cast::<PyString>() {
             let name = name.to_cow()?;
-            let codec = Codec::from_name(&name);
-            return codec.map(Self).ok_or_else(|| PyValueError::new_err(format!("there is no codec {name:?}")));
+            let found = Codec::parse_with_meta(&name);
+            let found = found.map_err(|error| PyValueError::new_err(error.to_string()));
+            return found.map(|(codec, meta)| Self(codec, meta));
         }
         match value_of(&object)?.extract::<u8>() {
-            Ok(code) => Ok(Self(Codec::from_code(code))),
+            Ok(code) => Ok(Self(Codec::from_code(code), 0)),
             Err(_) => Err(PyTypeError::new_err("codec has to be a name, such as \"lz4\", or a number")),
         }
     }

@@ -110,7 +110,7 @@ def small_frames(entries):
 
 def small_arrays(entries):
     arrays = [entry for entry in entries if entry["kind"] in ARRAY_KINDS and entry["size"] <= LARGEST_ARRAY]
-    # Of the types of the same width one is enough, and zfp is not read: two files show that.
+    # Of the types of the same width one is enough, and of zfp two files: the whole set has the others.
     superfluous = re.compile(r"b2nd/(dt-[ln][iu][1248]|dt-lf4|c-zfp-(?!acc-m[01]-f4)|c-ndlz[48]-const)")
     return [entry for entry in arrays if not superfluous.match(entry["file"])]
 

@@ -89,6 +89,18 @@ impl Peer {
         PeerFrame::new(&self.frames, schunk)
     }
 
+    /// A super-chunk in a new file.
+    pub(crate) fn new_frame(&self, params: Params, path: &Path) -> PeerFrame<'_> {
+        let (cparams, path) = (CParams::new(params), c_path(path));
+        let null = std::ptr::null();
+        let storage =
+            Storage { contiguous: true, urlpath: path.as_ptr(), cparams: &raw const cparams, dparams: null, io: null };
+        // SAFETY: the structures are laid out as the library declares them, the path ends with a
+        // zero byte, and it copies what it keeps.
+        let schunk = unsafe { (self.frames.new)(&raw const storage) };
+        PeerFrame::new(&self.frames, schunk)
+    }
+
     /// Opens the frame in a file.
     pub(crate) fn open_frame(&self, path: &Path) -> PeerFrame<'_> {
         let path = c_path(path);
@@ -129,10 +141,14 @@ impl<'p> PeerFrame<'p> {
 
     /// Reads one item of `dst.len()` bytes, the size of items.
     pub(crate) fn item(&mut self, index: usize, dst: &mut [u8]) {
-        // SAFETY: the super-chunk is alive, and the buffer takes one item.
-        let code =
-            unsafe { (self.functions.slice)(self.schunk, long(index), long(index + 1), dst.as_mut_ptr().cast()) };
-        assert_eq!(code, 0, "C-Blosc2 fails to read an item");
+        self.slice(index, index + 1, dst);
+    }
+
+    /// Reads the items from `start` to `stop`, of which `dst` has the length.
+    pub(crate) fn slice(&mut self, start: usize, stop: usize, dst: &mut [u8]) {
+        // SAFETY: the super-chunk is alive, and the buffer takes the items.
+        let code = unsafe { (self.functions.slice)(self.schunk, long(start), long(stop), dst.as_mut_ptr().cast()) };
+        assert_eq!(code, 0, "C-Blosc2 fails to read items");
     }
 
     /// Writes the whole super-chunk to a new file.

@@ -16,7 +16,7 @@ const ID: u8 = 200;
 struct RunLengths;
 
 impl CodecPlugin for RunLengths {
-    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
         let mut len = 0;
         for run in src.chunk_by(|a, b| a == b).flat_map(|run| run.chunks(255)) {
             let Some(pair) = dst.get_mut(len..len + 2) else { return Ok(None) };
@@ -26,7 +26,7 @@ impl CodecPlugin for RunLengths {
         Ok(Some(len))
     }
 
-    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
         let mut len = 0;
         for pair in src.chunks_exact(2) {
             let end = len + usize::from(pair[0]);

@@ -147,8 +147,8 @@
 //! # Features
 //! All of these are on by default, and each can be left out:
 //!
-//! * `lz4`, `zlib`, `zstd`, `snappy`, `lizard` (which is only read): the codecs; blosclz is always
-//!   included.
+//! * `lz4`, `zlib`, `zstd`, `snappy`, `lizard` (which is only read), `zfp` (for arrays of floats):
+//!   the codecs; blosclz is always included.
 //! * `threads`: blocks in parallel.
 //! * `frame`: super-chunks and frames. `array`: arrays, in frames. `bloscpack`: `.blp` files.
 //!   `legacy`: the packed super-chunk, and writers of early frames. Without these four there are

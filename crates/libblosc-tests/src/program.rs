@@ -37,7 +37,7 @@ impl Program {
         let flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-g", "-O1"];
         let mut compiler = Command::new("cc");
         compiler.args(flags).arg("-I").arg(&self.include).arg(source).arg(directory.join(self.soname));
-        succeed(compiler.arg("-lpthread").arg("-o").arg(&program));
+        succeed(compiler.args(["-lpthread", "-lm", "-o"]).arg(&program));
         let mut command = Command::new(program);
         command.env("LD_LIBRARY_PATH", &directory);
         command

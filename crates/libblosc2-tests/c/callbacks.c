@@ -197,6 +197,48 @@ static void filters(void) {
   blosc2_free_ctx(dctx);
 }
 
+static int begun;
+static int asked;
+
+static int tuner_init(void *params, blosc2_context *cctx, blosc2_context *dctx) {
+  CHECK(cctx != NULL && dctx == NULL && params == NULL);
+  begun++;
+  return 0;
+}
+
+static int tuner_next(blosc2_context *cctx) {
+  CHECK(cctx != NULL);
+  asked++;
+  return 0;
+}
+
+static int tuner_update(blosc2_context *cctx, double ctime) {
+  CHECK(cctx != NULL && ctime >= 0);
+  return 0;
+}
+
+/* A tuner is told of a context when that begins, and asked before each chunk. */
+static void tuners(void) {
+  blosc2_tuner tuner = {.init = tuner_init, .next_blocksize = tuner_next, .next_cparams = tuner_next,
+                        .update = tuner_update, .free = tuner_next, .id = 170, .name = "counting"};
+  EQUAL(blosc2_register_tuner(&tuner), 0);
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.tuner_id = 170;
+  cparams.blocksize = 4096;
+  blosc2_context *context = blosc2_create_cctx(cparams);
+  CHECK(context != NULL);
+  EQUAL(begun, 1);
+  static uint8_t bytes[20000];
+  static uint8_t packed[20000 + BLOSC2_MAX_OVERHEAD];
+  for (int i = 1; i <= 3; i++) {
+    CHECK(blosc2_compress_ctx(context, bytes, sizeof bytes, packed, sizeof packed) > 0);
+    EQUAL(asked, i);
+  }
+  blosc2_free_ctx(context);
+  cparams.tuner_id = 171;
+  CHECK(blosc2_create_cctx(cparams) == NULL);
+}
+
 static void run(void *callback_data, void (*dojob)(void *), int numjobs, size_t jobdata_elsize, void *jobdata) {
   CHECK(callback_data == &calls);
   calls++;
@@ -231,6 +273,7 @@ int main(void) {
   pre_and_postfilters();
   codecs();
   filters();
+  tuners();
   threads();
   blosc2_destroy();
   return 0;

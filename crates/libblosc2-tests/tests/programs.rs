@@ -7,7 +7,7 @@ use libblosc2_tests::{our_include, ours, program, their_include, theirs};
 use std::path::PathBuf;
 
 const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
-const PROGRAMS: [&str; 6] = ["chunks", "contexts", "callbacks", "schunks", "arrays", "stored"];
+const PROGRAMS: [&str; 8] = ["chunks", "contexts", "callbacks", "schunks", "arrays", "stored", "views", "zfp"];
 
 fn run_each(include: fn() -> PathBuf, library: &std::path::Path) {
     for name in PROGRAMS {

@@ -4,12 +4,13 @@ use crate::code::{self, CODEC_DICT, CODEC_PARAM, CODEC_SUPPORT, FAILURE, FILTER_
 use crate::defaults;
 use crate::plugins::{self, Call};
 use crate::process::{registry, threads};
-use crate::structs::{Cparams, Dparams, MAX_FILTERS, PostfilterParams, PrefilterParams};
+use crate::structs::{Cparams, Dparams, MAX_FILTERS, PostfilterParams, PrefilterParams, Tuner};
 use blosc_oxide::plugin::Plugins;
 use blosc_oxide::{Codec, Compressor, Decompressor, ErrorKind, Format, Limits, Options, Pipeline, SplitMode};
 use c_boundary::split;
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What a context is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub(crate) struct Context {
     /// The size of blocks of the chunk that was compressed last.
     pub(crate) blocksize: i32,
     pub(crate) format: Format,
+    /// The shape of blocks, which codecs of arrays need to know.
+    pub(crate) block_shape: Option<Vec<usize>>,
+    /// What the program has registered to be told of each chunk.
+    pub(crate) tuner: Option<&'static Tuner>,
     call: Arc<Call>,
     plugins: Plugins,
     known_plugins: usize,
@@ -64,6 +69,8 @@ impl Context {
             maskout: None,
             blocksize: 0,
             format: Format::Blosc2,
+            block_shape: None,
+            tuner: None,
             call: Call::new(),
             plugins: Plugins::new(),
             known_plugins: 0,
@@ -80,7 +87,9 @@ impl Context {
     /// The compressor for the parameters as they are now.
     pub(crate) fn compressor(&mut self) -> Outcome<&mut Compressor> {
         self.find_plugins();
-        let options = options(&self.cparams, self.format)?.with_plugins(self.plugins.clone());
+        let options = options(&self.cparams, self.format)?
+            .with_plugins(self.plugins.clone())
+            .with_block_shape(self.block_shape.as_deref());
         let compressor = match self.compressor.take() {
             Some(compressor) if *compressor.options() == options => compressor,
             Some(mut compressor) => {
@@ -117,6 +126,7 @@ impl Context {
         if known != count {
             decompressor.set_threads(threads::of(count));
         }
+        decompressor.set_block_shape(self.block_shape.as_deref());
         &mut self.decompressor.insert((count, decompressor)).1
     }
 
@@ -144,11 +154,16 @@ impl Context {
     /// Compresses `src` to `dest`: the length of the chunk, 0 if it does not fit, or a code. Where
     /// the data comes from a prefilter, `src` is a copy of what that has made.
     pub(crate) fn compress(&mut self, src: &[u8], dest: &mut [u8]) -> Outcome<c_int> {
+        self.ask_tuner()?;
         self.begin(dest.as_ptr());
+        let start = self.tuner.map(|_| Instant::now());
         let written = self.compressor()?.compress_into(src, dest);
         match written {
             Ok(len) => {
                 self.blocksize = blocksize_of(dest);
+                if let Some(start) = start {
+                    self.tell_tuner(start.elapsed())?;
+                }
                 Ok(code::of_len(len))
             }
             Err(error) if error.kind() == ErrorKind::OutputTooSmall => Ok(0),
@@ -187,7 +202,7 @@ pub(crate) fn options(cparams: &Cparams, format: Format) -> Outcome<Options> {
     let codec = Codec::from_code(cparams.compcode);
     let is_there = match codec {
         Codec::Snappy | Codec::Lizard => false,
-        Codec::Plugin(id) => registry::codec(id).is_some(),
+        Codec::Plugin(id) if registry::codec(id).is_some() => true,
         codec => codec.is_built_in(),
     };
     if !is_there {

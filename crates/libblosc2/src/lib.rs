@@ -21,3 +21,4 @@ mod prefilter;
 mod process;
 mod schunk;
 mod structs;
+mod tuner;

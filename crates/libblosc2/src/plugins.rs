@@ -76,7 +76,7 @@ unsafe impl Send for Codec {}
 unsafe impl Sync for Codec {}
 
 impl CodecPlugin for Codec {
-    fn compress(&self, src: &[u8], dst: &mut [u8], context: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, src: &[u8], dst: &mut [u8], context: CodecContext<'_>) -> Result<Option<usize>> {
         let Some(encoder) = self.functions.encoder else {
             return Err(self.call.fail(crate::code::CODEC_SUPPORT, "the codec has no encoder"));
         };
@@ -94,7 +94,7 @@ impl CodecPlugin for Codec {
         }
     }
 
-    fn decompress(&self, src: &[u8], dst: &mut [u8], context: CodecContext) -> Result<usize> {
+    fn decompress(&self, src: &[u8], dst: &mut [u8], context: CodecContext<'_>) -> Result<usize> {
         let Some(decoder) = self.functions.decoder else {
             return Err(self.call.fail(crate::code::CODEC_SUPPORT, "the codec has no decoder"));
         };

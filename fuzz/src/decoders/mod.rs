@@ -1,4 +1,5 @@
 //! Decoders of the kernels against others that do the same.
 
 pub mod lizard;
+pub mod zfp;
 pub mod zstd;

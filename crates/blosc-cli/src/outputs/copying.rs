@@ -97,7 +97,8 @@ fn is_one_chunk(frame: &Frame) -> bool {
 /// Frames hold Blosc2 chunks with data.
 fn fits_frame(chunk: &ChunkFile) -> bool {
     let header = &chunk.header;
-    let is_readable = header.codec().is_built_in() && chunk.follows_current_rule();
+    let codec = header.codec();
+    let is_readable = codec.is_built_in() && !codec.is_zfp() && chunk.follows_current_rule();
     header.is_extended() && !header.is_lazy() && header.nbytes() > 0 && is_readable
 }
 

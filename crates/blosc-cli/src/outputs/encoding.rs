@@ -29,9 +29,11 @@ pub(crate) struct Encoding {
     /// an .npy file
     #[arg(long, short = 'f', value_enum)]
     pub(crate) format: Option<FileFormat>,
-    /// blosclz, lz4, lz4hc, zlib, zstd, or in Blosc1 chunks snappy [default: zstd]
-    #[arg(long, value_parser = parse_codec)]
-    codec: Option<Codec>,
+    /// blosclz, lz4, lz4hc, zlib, zstd, or in Blosc1 chunks snappy; with a loss, for arrays of
+    /// floats: zfp_acc:EXPONENT of the largest error, zfp_prec:BITS, zfp_rate:PERCENT [default:
+    /// zstd]
+    #[arg(long, value_name = "NAME[:META]", value_parser = parse_codec)]
+    codec: Option<(Codec, u8)>,
     /// From 0, which only stores, to 9, the smallest [default: 3]
     #[arg(long, short, value_parser = clap::value_parser!(u8).range(0..=9))]
     level: Option<u8>,
@@ -110,11 +112,13 @@ pub(crate) fn split_name(mode: SplitMode) -> &'static str {
     }
 }
 
-fn parse_codec(text: &str) -> Result<Codec, String> {
+fn parse_codec(text: &str) -> Result<(Codec, u8), String> {
     const WRITTEN: &str = "it can be blosclz, lz4, lz4hc, snappy, zlib or zstd";
-    match Codec::from_name(&text.to_ascii_lowercase()) {
-        Some(Codec::Lizard) => Err(format!("lizard is read, but not written: {WRITTEN}")),
-        codec => codec.filter(|codec| codec.is_built_in()).ok_or_else(|| WRITTEN.to_owned()),
+    match Codec::parse_with_meta(text) {
+        Ok((Codec::Lizard, _)) => Err(format!("lizard is read, but not written: {WRITTEN}")),
+        Ok((codec, _)) if !codec.is_built_in() => Err(WRITTEN.to_owned()),
+        Err(error) if text.starts_with("zfp") => Err(error.to_string()),
+        found => found.map_err(|_| WRITTEN.to_owned()),
     }
 }
 
@@ -273,10 +277,15 @@ impl Encoding {
         if format == FileFormat::B2nd || self.redescribes() {
             self.check_length(array.as_ref(), nbytes)?;
         }
-        let codec = self.codec.unwrap_or_else(|| default_codec(hints.codec, format));
+        let (codec, codec_meta) = self.codec.unwrap_or_else(|| (default_codec(hints.codec, format), 0));
+        if codec.is_zfp() && format != FileFormat::B2nd {
+            return Err(Failure::usage(format!("--codec {codec} is for arrays: write b2nd, with --shape and --dtype")));
+        }
         let level = self.level.or(hints.level).unwrap_or(LEVEL);
-        let filters = self.filters(hints, format, typesize);
-        let options = self.options(format, hints, typesize, codec, level, &filters, &threads);
+        let filters =
+            if codec.is_zfp() && self.filter.is_empty() { Vec::new() } else { self.filters(hints, format, typesize) };
+        let options =
+            self.options(format, hints, typesize, codec, level, &filters, &threads).with_codec_meta(codec_meta);
         let (checksum, has_xxh3) = self.checksum(format, hints)?;
         let chunk_size = self.chunk_size(format, hints, typesize)?;
         let (chunks, blocks) = self.cells(hints);
@@ -440,7 +449,8 @@ fn checksum_by_name(name: &str) -> Option<Checksum> {
 fn default_codec(hint: Option<Codec>, format: FileFormat) -> Codec {
     let is_blosc1 = matches!(format, FileFormat::Blosc1 | FileFormat::Blp | FileFormat::Packed);
     let usual = [Codec::Zstd, Codec::Lz4, Codec::BloscLz].into_iter().find(|codec| codec.is_built_in());
-    let fits = |codec: &Codec| codec.is_built_in() && (is_blosc1 || *codec != Codec::Snappy);
+    // Data that has lost something once is not to lose more.
+    let fits = |codec: &Codec| codec.is_built_in() && !codec.is_zfp() && (is_blosc1 || *codec != Codec::Snappy);
     hint.filter(fits).or(usual).unwrap_or(Codec::BloscLz)
 }
 

@@ -57,6 +57,34 @@ fn an_npy_file_with_bytes_missing_or_left_over_is_an_error_in_every_format() {
     assert_eq!(scratch.names(), ["long.npy", "short.npy"]);
 }
 
+#[test]
+fn floats_with_zfp_come_back_within_the_bound_that_was_asked_for() {
+    let scratch = Scratch::new();
+    let floats: Vec<f32> = (0..40 * 50 * 6).map(|i| (i as f32 / 90.0).sin() * 10.0).collect();
+    let plain: Vec<u8> = floats.iter().flat_map(|item| item.to_le_bytes()).collect();
+    scratch.write("wave.npy", &npy("<f4", "(40, 50, 6)", &plain));
+    let packed = run(&scratch, &["c", "wave.npy", "wave.b2nd", "--codec", "zfp_acc:-2"]);
+    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+    assert!(run(&scratch, &["verify", "wave.b2nd"]).status.success());
+    // Another file of it loses nothing more.
+    assert!(run(&scratch, &["convert", "wave.b2nd", "again.b2nd", "--level", "1"]).status.success());
+    for name in ["wave.b2nd", "again.b2nd"] {
+        assert!(run(&scratch, &["d", "--force", name, "back.npy"]).status.success());
+        let back = fs::read(scratch.join("back.npy")).unwrap();
+        let back = back[back.len() - plain.len()..].as_chunks().0.iter().copied().map(f32::from_le_bytes);
+        let worst = back.zip(&floats).map(|(found, item)| (found - item).abs()).fold(0.0, f32::max);
+        assert!(worst > 0.0 && worst <= 0.01, "{name}: {worst}");
+    }
+    assert!(fs::metadata(scratch.join("wave.b2nd")).unwrap().len() * 3 < plain.len() as u64);
+    let line = assert_fails(&run(&scratch, &["c", "wave.npy", "x.b2frame", "--codec", "zfp_acc:-2"]), 2, "b2frame");
+    assert!(line.contains("is for arrays"), "{line}");
+    let line = assert_fails(&run(&scratch, &["c", "wave.npy", "x.b2nd", "--codec", "zfp_rate"]), 2, "no number");
+    assert!(line.contains("zfp_rate:25"), "{line}");
+    scratch.write("ints.npy", &npy("<i2", "(40, 50, 12)", &plain));
+    let line = assert_fails(&run(&scratch, &["c", "ints.npy", "x.b2nd", "--codec", "zfp_acc:-2"]), 2, "integers");
+    assert!(line.contains("floats of 4 or 8"), "{line}");
+}
+
 /// The bytes of a frame with others in place of some of its array metalayer.
 fn with_other_meta(frame: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let at = frame.windows(from.len()).position(|window| window == from).expect("it is there");

@@ -61,7 +61,7 @@ fn check(entry: &Entry) {
     check_facts(name, entry, &info(path, offset));
 }
 
-/// The zfp codecs are not supported.
+/// A build can be without zfp.
 fn needs_unsupported_codec(entry: &Entry) -> bool {
     let name = &entry.file;
     entry.kind.starts_with("b2nd") && (name.contains("zfp") || name.contains("ndlz")) && {

@@ -44,11 +44,12 @@ impl ArrayReader {
         array
     }
 
-    /// Registers the filters that need the shape of blocks, which chunks do not know.
+    /// Registers the filters and codecs that need the shape of blocks, which chunks do not know.
     pub(super) fn register_filters(&mut self) {
         let cells = Arc::new(Cells::new(&self.geometry));
         self.sc.add_filter(filter_id::NDCELL, cells.clone());
         self.sc.add_filter(filter_id::NDMEAN, Arc::new(cells.averaging()));
+        self.sc.set_block_shape(cells.shape());
     }
 
     /// Whether the list of the chunks of an array is within the limits.

@@ -7,6 +7,7 @@ use crate::error::{Result, bail};
 use crate::exec::Threads;
 use crate::filter::{BitshuffleRule, Filter, Pipeline, id as filter_id};
 use crate::limits::{MAX_BLOCKSIZE, MAX_FILTERS};
+use std::sync::Arc;
 
 /// Which family of chunk is written.
 ///
@@ -96,6 +97,7 @@ pub struct Options {
     era: Era,
     pub(crate) threads: Threads,
     pub(crate) plugins: Plugins,
+    pub(crate) block_shape: Option<Arc<[usize]>>,
 }
 
 impl Options {
@@ -116,6 +118,7 @@ impl Options {
             era: Era::Release,
             threads: Threads::default(),
             plugins: Plugins::new(),
+            block_shape: None,
         }
         .with_filters([Filter::Shuffle])
     }
@@ -217,6 +220,39 @@ impl Options {
     pub fn with_plugins(mut self, plugins: Plugins) -> Self {
         self.plugins = plugins;
         self
+    }
+
+    /// Sets the shape of blocks in items, which codecs of arrays need to know, such as
+    /// [`Codec::ZFP_ACCURACY`]. Arrays do it themselves; the size of blocks is for the caller to
+    /// set to that of all items of the shape.
+    ///
+    /// ```
+    /// use blosc_oxide::{Codec, Compressor, Decompressor, Options};
+    /// let plane: Vec<u8> = (0..64 * 64).flat_map(|i| (i as f32 / 1000.0).to_le_bytes()).collect();
+    /// let options = Options::new(4)
+    ///     .with_codec(Codec::ZFP_ACCURACY)
+    ///     .with_codec_meta(-3_i8 as u8) // an error of at most a thousandth
+    ///     .with_filters([])
+    ///     .with_blocksize(Some(4 * 32 * 64))
+    ///     .with_block_shape(Some(&[32, 64]));
+    /// # if !options.codec().is_built_in() { return Ok(()) }
+    /// let chunk = Compressor::new(options)?.compress(&plane)?;
+    /// assert!(chunk.len() < plane.len() / 4);
+    /// let back = Decompressor::new().with_block_shape(Some(&[32, 64])).decompress(&chunk)?;
+    /// let last = f32::from_le_bytes(*back.last_chunk().unwrap());
+    /// assert!((last - 4.095).abs() <= 0.001);
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_block_shape(mut self, shape: Option<&[usize]>) -> Self {
+        self.block_shape = shape.map(Arc::from);
+        self
+    }
+
+    /// The shape of blocks in items, if it was said.
+    #[must_use]
+    pub fn block_shape(&self) -> Option<&[usize]> {
+        self.block_shape.as_deref()
     }
 
     /// The size of an item in bytes.
@@ -329,11 +365,14 @@ impl Options {
         if self.codec == Codec::Lizard {
             bail!(InvalidArgument, "lizard is read, but not written: choose another codec");
         }
-        let is_there = match self.codec {
-            Codec::Plugin(id) => self.plugins.codecs.get(id).is_some(),
-            codec => codec.is_built_in(),
-        };
-        if is_there { Ok(()) } else { Err(missing(self.codec)) }
+        let is_plugin = matches!(self.codec, Codec::Plugin(id) if self.plugins.codecs.get(id).is_some());
+        if !is_plugin && self.codec.is_zfp() {
+            let is_transpose = |filter: &Filter| matches!(filter, Filter::Shuffle | Filter::BitShuffle);
+            if let Some(filter) = self.pipeline.filters().find(is_transpose) {
+                bail!(InvalidArgument, "{} compresses numbers, and {filter} would take them apart", self.codec);
+            }
+        }
+        if is_plugin || self.codec.is_built_in() { Ok(()) } else { Err(missing(self.codec)) }
     }
 
     fn check_blosc1(&self) -> Result<()> {

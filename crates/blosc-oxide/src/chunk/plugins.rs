@@ -44,12 +44,13 @@ impl Plugins {
         Self::default()
     }
 
-    /// Adds a codec under an id from 160 to 255.
+    /// Adds a codec under an id from 32 to 255. Those below 160 belong to codecs that all share
+    /// (33 to 35 are zfp, 39 is JPEG 2000); it stands in for what this build has under such an id.
     ///
     /// # Errors
     /// `InvalidArgument` for a lower id.
     pub fn with_codec(mut self, id: u8, codec: Arc<dyn CodecPlugin>) -> Result<Self> {
-        check_id("codec", id)?;
+        check_id("codec", id, FIRST_CODEC)?;
         self.codecs.insert(id, codec);
         Ok(self)
     }
@@ -59,7 +60,7 @@ impl Plugins {
     /// # Errors
     /// `InvalidArgument` for a lower id.
     pub fn with_filter(mut self, id: u8, filter: Arc<dyn FilterPlugin>) -> Result<Self> {
-        check_id("filter", id)?;
+        check_id("filter", id, filter_id::FIRST_USER)?;
         self.filters.insert(id, filter);
         Ok(self)
     }
@@ -72,9 +73,12 @@ impl Plugins {
     }
 }
 
-fn check_id(what: &str, id: u8) -> Result<()> {
-    if id < filter_id::FIRST_USER {
-        bail!(InvalidArgument, "{what} id {id} is reserved, one's own are {} to 255", filter_id::FIRST_USER);
+/// Codecs below are in the flags of chunks, and are the same everywhere.
+const FIRST_CODEC: u8 = 32;
+
+fn check_id(what: &str, id: u8, first: u8) -> Result<()> {
+    if id < first {
+        bail!(InvalidArgument, "{what} id {id} is reserved, one's own are {first} to 255");
     }
     Ok(())
 }

@@ -10,6 +10,8 @@ mod plugin;
 #[cfg(feature = "snappy")]
 mod snappy;
 mod state;
+#[cfg(feature = "zfp")]
+mod zfp;
 #[cfg(feature = "zlib")]
 mod zlib;
 #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
@@ -60,6 +62,14 @@ pub(crate) const NDLZ: u8 = 32;
 pub(crate) const FORMAT_IN_HEADER: u8 = 6;
 
 impl Codec {
+    /// zfp with a bound for the error: ten to the power of the meta byte, read as a signed number.
+    /// For arrays of floats of 1 to 4 dimensions, with a loss, as the other two.
+    pub const ZFP_ACCURACY: Self = Self::Plugin(33);
+    /// zfp that keeps as many bits of each number as the meta byte says.
+    pub const ZFP_PRECISION: Self = Self::Plugin(34);
+    /// zfp that makes blocks as small as the meta byte says, in percent of their data.
+    pub const ZFP_RATE: Self = Self::Plugin(35);
+
     /// The codec with this compressor code, as bytes 22 of a chunk and 27 of a frame store it.
     #[must_use]
     pub fn from_code(code: u8) -> Self {
@@ -108,9 +118,9 @@ impl Codec {
     /// The codec by the name that other Blosc libraries use, such as `lz4hc`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::BloscLz, Self::Lz4, Self::Lz4Hc, Self::Snappy, Self::Zlib, Self::Zstd, Self::Lizard]
-            .into_iter()
-            .find(|codec| codec.name() == Some(name))
+        let usual = [Self::BloscLz, Self::Lz4, Self::Lz4Hc, Self::Snappy, Self::Zlib, Self::Zstd, Self::Lizard];
+        let zfp = [Self::ZFP_ACCURACY, Self::ZFP_PRECISION, Self::ZFP_RATE];
+        usual.into_iter().chain(zfp).find(|codec| codec.name() == Some(name))
     }
 
     /// The name of this codec, if it has one.
@@ -125,9 +135,9 @@ impl Codec {
             Self::Zstd => "zstd",
             Self::Lizard => "lizard",
             Self::Plugin(NDLZ) => "ndlz",
-            Self::Plugin(33) => "zfp_acc",
-            Self::Plugin(34) => "zfp_prec",
-            Self::Plugin(35) => "zfp_rate",
+            Self::ZFP_ACCURACY => "zfp_acc",
+            Self::ZFP_PRECISION => "zfp_prec",
+            Self::ZFP_RATE => "zfp_rate",
             Self::Plugin(36) => "openhtj2k",
             Self::Plugin(37) => "grok",
             Self::Plugin(38) => "openzl",
@@ -135,6 +145,37 @@ impl Codec {
             Self::Plugin(40) => "htj2k",
             Self::Plugin(_) => return None,
         })
+    }
+
+    /// Reads a name, and behind a colon what a form of zfp is told: the exponent of the largest
+    /// error, how many bits are kept, or a percentage. All others have the meta byte 0.
+    ///
+    /// ```
+    /// use blosc_oxide::Codec;
+    /// assert_eq!(Codec::parse_with_meta("lz4")?, (Codec::Lz4, 0));
+    /// assert_eq!(Codec::parse_with_meta("zfp_rate:25")?, (Codec::ZFP_RATE, 25));
+    /// assert_eq!(Codec::parse_with_meta("zfp_acc:-3")?, (Codec::ZFP_ACCURACY, -3_i8 as u8));
+    /// # Ok::<(), blosc_oxide::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there is no such codec, or if the number is missing, too many or beyond
+    /// what it can be.
+    pub fn parse_with_meta(text: &str) -> Result<(Self, u8)> {
+        let (name, number) = text.split_once(':').map_or((text, None), |(name, number)| (name, Some(number)));
+        let codec = Self::from_name(&name.to_ascii_lowercase());
+        let codec = codec.ok_or_else(|| error!(InvalidArgument, "there is no codec {name:?}"))?;
+        let (example, meta) = match codec {
+            Self::ZFP_ACCURACY => (-3, number.and_then(|number| Some(number.parse::<i8>().ok()?.cast_unsigned()))),
+            Self::ZFP_PRECISION => (20, number.and_then(|number| number.parse().ok())),
+            Self::ZFP_RATE => {
+                (25, number.and_then(|number| number.parse().ok().filter(|rate| (1..=100).contains(rate))))
+            }
+            codec if number.is_none() => return Ok((codec, 0)),
+            codec => return Err(error!(InvalidArgument, "{codec} takes no number: {text:?}")),
+        };
+        let meta = meta.ok_or_else(|| error!(InvalidArgument, "{codec} needs a number, such as {codec}:{example}"))?;
+        Ok((codec, meta))
     }
 
     /// Whether this build can compress and decompress with it (plug-ins apart).
@@ -146,8 +187,15 @@ impl Codec {
             Self::Snappy => cfg!(feature = "snappy"),
             Self::Zlib => cfg!(feature = "zlib"),
             Self::Zstd => cfg!(any(feature = "zstd", feature = "zstd-pure")),
+            Self::ZFP_ACCURACY | Self::ZFP_PRECISION | Self::ZFP_RATE => cfg!(feature = "zfp"),
             Self::Lizard | Self::Plugin(_) => false,
         }
+    }
+
+    /// Whether it is one of the three forms of zfp, which are for arrays of floats, with a loss.
+    #[must_use]
+    pub fn is_zfp(self) -> bool {
+        matches!(self, Self::ZFP_ACCURACY | Self::ZFP_PRECISION | Self::ZFP_RATE)
     }
 
     /// Whether this build can decompress it (plug-ins apart): what it can write, lizard and ndlz.
@@ -221,7 +269,7 @@ mod tests {
             assert_eq!(Codec::from_code(code).code(), code);
             assert_eq!(Codec::from(code).to_string().parse::<Codec>().unwrap(), Codec::from_code(code));
         }
-        for name in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd", "lizard"] {
+        for name in ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd", "lizard", "zfp_acc", "zfp_prec", "zfp_rate"] {
             assert_eq!(Codec::from_name(name).unwrap().to_string(), name);
         }
         assert_eq!(Codec::from_name("ndlz"), None);

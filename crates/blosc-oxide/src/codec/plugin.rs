@@ -16,16 +16,21 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct CodecContext {
+pub struct CodecContext<'a> {
     /// The codec's meta byte in the chunk's header.
     pub meta: u8,
     /// The compression level, 1 to 9; 0 when decompressing, since chunks do not store it.
     pub level: u8,
     /// The typesize of the chunk, as its header stores it: 1 for items of more than 255 bytes.
     pub typesize: usize,
+    /// The shape of blocks in items, if the chunk is one of an array, or if the caller has said it
+    /// ([`Options::with_block_shape`](crate::Options::with_block_shape),
+    /// [`Decompressor::with_block_shape`](crate::Decompressor::with_block_shape)).
+    pub block_shape: Option<&'a [usize]>,
 }
 
-/// A codec of one's own, for the ids 160 to 255.
+/// A codec of one's own. The ids from 160 on are for users; those from 32 to 159 belong to codecs
+/// that all share, and a plug-in stands in for what this build may have under such an id.
 ///
 /// ```
 /// use blosc_oxide::plugin::{CodecContext, CodecPlugin, Plugins};
@@ -35,14 +40,14 @@ pub struct CodecContext {
 /// /// Keeps one byte of a block in which all are equal.
 /// struct Constant;
 /// impl CodecPlugin for Constant {
-///     fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+///     fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
 ///         if dst.is_empty() || src.iter().any(|byte| *byte != src[0]) {
 ///             return Ok(None);
 ///         }
 ///         dst[0] = src[0];
 ///         Ok(Some(1))
 ///     }
-///     fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+///     fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
 ///         dst.fill(src[0]);
 ///         Ok(dst.len())
 ///     }
@@ -60,14 +65,14 @@ pub trait CodecPlugin: Send + Sync {
     ///
     /// # Errors
     /// Any error ends the compression of the chunk with it.
-    fn compress(&self, src: &[u8], dst: &mut [u8], context: CodecContext) -> Result<Option<usize>>;
+    fn compress(&self, src: &[u8], dst: &mut [u8], context: CodecContext<'_>) -> Result<Option<usize>>;
 
     /// Decompresses `src` into `dst` and returns how many bytes it wrote: all of `dst`, or the
     /// chunk is corrupt.
     ///
     /// # Errors
     /// Any error ends the decompression of the chunk with it.
-    fn decompress(&self, src: &[u8], dst: &mut [u8], context: CodecContext) -> Result<usize>;
+    fn decompress(&self, src: &[u8], dst: &mut [u8], context: CodecContext<'_>) -> Result<usize>;
 
     /// The version of the stream format, kept in byte 1 of the chunk.
     fn version(&self) -> u8 {

@@ -6,6 +6,8 @@ use super::lizard;
 use super::lz4;
 #[cfg(feature = "snappy")]
 use super::snappy;
+#[cfg(feature = "zfp")]
+use super::zfp;
 #[cfg(feature = "zlib")]
 use super::zlib;
 #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
@@ -17,7 +19,7 @@ use crate::error::{Error, Result, bail, error};
 #[derive(Clone, Copy)]
 pub(crate) struct Encoding<'a> {
     pub(crate) codec: Codec,
-    pub(crate) context: CodecContext,
+    pub(crate) context: CodecContext<'a>,
     pub(crate) plugin: Option<&'a dyn CodecPlugin>,
     /// Which matches blosclz takes; and the format, in which zlib is to compress as well as C's.
     pub(crate) variant: BloscLzVariant,
@@ -32,7 +34,7 @@ pub(crate) struct Encoding<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Decoding<'a> {
     pub(crate) codec: Codec,
-    pub(crate) context: CodecContext,
+    pub(crate) context: CodecContext<'a>,
     pub(crate) plugin: Option<&'a dyn CodecPlugin>,
     #[cfg_attr(
         not(any(feature = "lz4", feature = "zstd", feature = "zstd-pure")),
@@ -51,6 +53,8 @@ pub(crate) struct EncodeState {
     lz4hc: Option<lz4::HcEncoder>,
     #[cfg(feature = "snappy")]
     snappy: Option<(snappy::Encoder, Vec<u8>)>,
+    #[cfg(feature = "zfp")]
+    zfp: Option<Box<zfp::Room>>,
     #[cfg(feature = "zlib")]
     zlib: Option<zlib::Encoder>,
     #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
@@ -103,6 +107,10 @@ impl EncodeState {
             }
             codec => match how.plugin {
                 Some(plugin) => plugin.compress(src, dst, how.context)?,
+                #[cfg(feature = "zfp")]
+                None if codec.is_zfp() => {
+                    zfp::compress(self.zfp.get_or_insert_default(), codec, src, dst, how.context)?
+                }
                 None => return Err(missing(codec)),
             },
         })
@@ -116,6 +124,8 @@ pub(crate) struct DecodeState {
     lizard: Option<Box<lizard::Decoder>>,
     #[cfg(feature = "snappy")]
     snappy: Option<snappy::Decoder>,
+    #[cfg(feature = "zfp")]
+    zfp: Option<Box<zfp::Room>>,
     #[cfg(feature = "zlib")]
     zlib: Option<zlib::Decoder>,
     #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
@@ -140,9 +150,13 @@ impl DecodeState {
             }
             #[cfg(feature = "lizard")]
             Codec::Lizard => lizard::decompress(self.lizard.get_or_insert_default(), src, dst)?,
-            Codec::Plugin(NDLZ) => ndlz::decompress(src, dst, how.context.meta)?,
             codec => match how.plugin {
                 Some(plugin) => plugin.decompress(src, dst, how.context)?,
+                None if codec == Codec::Plugin(NDLZ) => ndlz::decompress(src, dst, how.context.meta)?,
+                #[cfg(feature = "zfp")]
+                None if codec.is_zfp() => {
+                    zfp::decompress(self.zfp.get_or_insert_default(), codec, src, dst, how.context)?
+                }
                 None => return Err(missing(codec)),
             },
         };
@@ -183,7 +197,7 @@ pub(crate) fn missing(codec: Codec) -> Error {
         Codec::Plugin(id @ 160..) => {
             error!(Unsupported, "codec {id} is a user's own and no plug-in is registered for it")
         }
-        Codec::Plugin(id) => match codec.name() {
+        Codec::Plugin(id) if !codec.is_zfp() => match codec.name() {
             Some(name) => error!(Unsupported, "codec {id} ({name}) is not supported"),
             None => error!(Unsupported, "codec {id} is not known"),
         },

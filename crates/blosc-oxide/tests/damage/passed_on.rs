@@ -438,12 +438,12 @@ fn a_chunk_whose_file_is_missing_is_damage_beside_other_damage() {
 struct OneByte;
 
 impl CodecPlugin for OneByte {
-    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
         dst[..2].copy_from_slice(&[src[0]; 2]);
         Ok(Some(2))
     }
 
-    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
         dst.fill(src[0]);
         Ok(dst.len())
     }

@@ -248,7 +248,7 @@ fn damage_is_reported_the_same_by_any_number_of_threads() {
 struct Moody;
 
 impl CodecPlugin for Moody {
-    fn compress(&self, src: &[u8], _: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, src: &[u8], _: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
         match src[0] {
             1 => std::thread::sleep(Duration::from_millis(50)),
             2 => return Err(Error::new(ErrorKind::InvalidArgument, "moody")),
@@ -258,7 +258,7 @@ impl CodecPlugin for Moody {
         Ok(None)
     }
 
-    fn decompress(&self, _: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+    fn decompress(&self, _: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
         Ok(dst.len())
     }
 }
@@ -390,12 +390,12 @@ fn damage_to_one_of_many_blocks_is_reported_the_same_by_any_number_of_threads() 
 struct Reluctant;
 
 impl CodecPlugin for Reluctant {
-    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
         dst[0] = src[0];
         Ok(Some(1))
     }
 
-    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
         match src[0] {
             1 => std::thread::sleep(Duration::from_millis(50)),
             2 => return Err(Error::new(ErrorKind::Corrupt, "reluctant")),

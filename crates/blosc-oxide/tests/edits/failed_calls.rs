@@ -24,7 +24,7 @@ const UNLUCKY: u8 = 0xee;
 struct Superstitious;
 
 impl CodecPlugin for Superstitious {
-    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
         if src.first() == Some(&UNLUCKY) {
             return Err(Error::new(ErrorKind::Unsupported, "bad luck"));
         }
@@ -36,7 +36,7 @@ impl CodecPlugin for Superstitious {
         }))
     }
 
-    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
         dst.fill(0);
         dst[..src.len()].copy_from_slice(src);
         Ok(dst.len())

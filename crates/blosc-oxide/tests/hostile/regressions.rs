@@ -32,11 +32,11 @@ fn an_empty_chunk_with_delta_has_no_first_block_to_decode() {
 struct Vanish;
 
 impl CodecPlugin for Vanish {
-    fn compress(&self, _: &[u8], _: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, _: &[u8], _: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
         Ok(Some(0))
     }
 
-    fn decompress(&self, _: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+    fn decompress(&self, _: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
         dst.fill(7);
         Ok(dst.len())
     }

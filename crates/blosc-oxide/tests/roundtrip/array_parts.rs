@@ -135,12 +135,12 @@ fn a_slice_goes_out_in_parts_as_it_is() {
 struct Counting(AtomicUsize);
 
 impl CodecPlugin for Counting {
-    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<Option<usize>> {
+    fn compress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<Option<usize>> {
         dst[..2].copy_from_slice(&src[..2]);
         Ok(Some(2))
     }
 
-    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext) -> Result<usize> {
+    fn decompress(&self, src: &[u8], dst: &mut [u8], _: CodecContext<'_>) -> Result<usize> {
         self.0.fetch_add(1, Ordering::Relaxed);
         dst.iter_mut().zip(src.iter().cycle()).for_each(|(out, byte)| *out = *byte);
         Ok(dst.len())
@@ -167,6 +167,39 @@ fn each_block_is_decoded_once_when_an_array_goes_out_in_parts() {
     array.write_to(0..array.nbytes(), &mut out).unwrap();
     assert!(out == data);
     assert_eq!(counting.0.load(Ordering::Relaxed), 64);
+}
+
+/// Stores one byte for a block, and wants blocks of 4 x 8 items.
+struct Flat;
+
+impl CodecPlugin for Flat {
+    fn compress(&self, src: &[u8], dst: &mut [u8], context: CodecContext<'_>) -> Result<Option<usize>> {
+        assert_eq!((context.block_shape, context.meta), (Some(&[4, 8][..]), 3));
+        dst[0] = src[0];
+        Ok(Some(1))
+    }
+
+    fn decompress(&self, src: &[u8], dst: &mut [u8], context: CodecContext<'_>) -> Result<usize> {
+        assert_eq!((context.block_shape, context.meta), (Some(&[4, 8][..]), 3));
+        dst.fill(src[0]);
+        Ok(dst.len())
+    }
+}
+
+#[test]
+fn a_plug_in_for_an_id_that_all_share_is_told_the_shape_of_blocks() {
+    assert_eq!(Plugins::new().with_codec(31, Arc::new(Flat)).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    for id in [33, 39] {
+        let compression = Options::new(2)
+            .with_codec(Codec::Plugin(id))
+            .with_codec_meta(3)
+            .with_filters([])
+            .with_plugins(Plugins::new().with_codec(id, Arc::new(Flat)).unwrap());
+        let options = ArrayOptions::new(&[20, 30], compression).with_chunks(&[10, 16]).with_blocks(&[4, 8]);
+        // Items whose bytes differ, or else blocks are runs of one byte and need no codec.
+        let array = NdArray::from_data(&options, &[5, 6].repeat(600)).unwrap();
+        assert_eq!(array.to_vec().unwrap(), [5; 1200]);
+    }
 }
 
 #[test]

@@ -10,6 +10,14 @@ pub(crate) struct Side<'a> {
 }
 
 impl Side<'_> {
+    /// Whether a box of these lengths is inside.
+    pub(crate) fn has(&self, lens: &[i64]) -> bool {
+        let is_inside = |((&len, &start), &all): ((&i64, &i64), &i64)| {
+            start >= 0 && len >= 0 && start.checked_add(len).is_some_and(|stop| stop <= all)
+        };
+        lens.iter().zip(self.start).zip(self.shape).all(is_inside)
+    }
+
     /// The item that the box begins with.
     fn first(&self) -> i64 {
         strides(self.shape).iter().zip(self.start).map(|(stride, at)| stride * at).sum()

@@ -4,6 +4,7 @@ use super::shape::Shapes;
 use crate::code::{FAILURE, INVALID_PARAM, Outcome};
 use crate::structs::MAX_DIM;
 use std::ffi::{CStr, CString};
+use std::fmt;
 
 const VERSION: u8 = 0;
 const ENTRIES: u8 = 7;
@@ -20,6 +21,24 @@ pub(crate) struct Meta {
     pub(crate) dtype_format: i8,
     /// How long the metalayer is.
     pub(crate) len: usize,
+}
+
+impl fmt::Display for Meta {
+    /// As `b2nd_print_meta` prints it, but for the end of the last line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shapes { shape, chunks, blocks } = &self.shapes;
+        writeln!(f, "b2nd metalayer parameters:\n Ndim:       {}", shape.len())?;
+        writeln!(f, " shape:      {}", list(shape))?;
+        writeln!(f, " chunkshape: {}", list(chunks))?;
+        if let Some(dtype) = &self.dtype {
+            writeln!(f, " dtype: {}", dtype.to_string_lossy())?;
+        }
+        write!(f, " blockshape: {}", list(blocks))
+    }
+}
+
+fn list<T: ToString>(lens: &[T]) -> String {
+    lens.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The bytes of the metalayer.

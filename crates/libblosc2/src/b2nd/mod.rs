@@ -1,12 +1,16 @@
 //! Arrays of C programs: super-chunks with a metalayer that says their shapes.
 
 pub(crate) mod boxes;
+mod copy;
 pub(crate) mod fill;
+mod join;
 pub(crate) mod meta;
 pub(crate) mod resize;
 pub(crate) mod select;
 pub(crate) mod shape;
 pub(crate) mod slice;
+mod sparse;
+mod view;
 
 use crate::code::{DATA, INVALID_PARAM, METALAYER_NOT_FOUND, NULL_POINTER, Outcome};
 use crate::structs::{Array, Cparams, Dparams, Io, MAX_DIM, Metalayer, Schunk, Storage};
@@ -206,8 +210,7 @@ impl Schunk {
 pub(crate) fn of_schunk(sc: *mut Schunk) -> Outcome<Box<Array>> {
     // SAFETY: the caller's contract: a super-chunk that nobody else uses.
     let fields = unsafe { schunk::of_c(sc) }?;
-    let found = LAYERS.iter().find_map(|name| fields.meta(name));
-    let meta = meta::read(found.ok_or(METALAYER_NOT_FOUND)?)?;
+    let meta = meta_of(fields)?;
     meta.shapes.check()?;
     let mut array = empty(sc);
     array.set_shapes(&meta.shapes);
@@ -216,6 +219,17 @@ pub(crate) fn of_schunk(sc: *mut Schunk) -> Outcome<Box<Array>> {
     fields.chunksize = i32::try_from(chunksize).map_err(|_| INVALID_PARAM)?;
     fields.set_blockshape(&meta.shapes.blocks);
     Ok(array)
+}
+
+/// What the metalayer of a super-chunk says of its array.
+fn meta_of(sc: &Schunk) -> Outcome<meta::Meta> {
+    let found = LAYERS.iter().find_map(|name| sc.meta(name));
+    meta::read(found.ok_or(METALAYER_NOT_FOUND)?)
+}
+
+/// The shape of the blocks of a super-chunk that is that of an array.
+pub(crate) fn block_shape(sc: &Schunk) -> Option<Vec<i32>> {
+    meta_of(sc).ok().map(|meta| meta.shapes.blocks)
 }
 
 /// The array that a pointer of C's points to.
@@ -289,6 +303,11 @@ impl Array {
         // SAFETY: it belongs to the array, which is not in use by others; the result is used during
         // one call.
         unsafe { schunk::of_c(self.sc) }
+    }
+
+    /// What its metalayer says.
+    pub(crate) fn stored_meta(&self) -> Outcome<meta::Meta> {
+        meta_of(self.schunk()?)
     }
 
     pub(crate) fn item(&self) -> Outcome<usize> {

@@ -63,7 +63,7 @@ impl Array {
     }
 
     /// Where an item is in its chunk.
-    fn offset_in_chunk(&self, position: &[i64], place: &[i64]) -> Outcome<usize> {
+    pub(super) fn offset_in_chunk(&self, position: &[i64], place: &[i64]) -> Outcome<usize> {
         let mut offset = 0;
         for axis in 0..self.axes() {
             let in_chunk = position[axis] - place[axis] * i64::from(self.chunkshape[axis]);

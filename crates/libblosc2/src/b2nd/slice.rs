@@ -114,15 +114,13 @@ impl Array {
     /// Puts a box of items into a buffer of this shape.
     pub(crate) fn get_box(&self, start: &[i64], stop: &[i64], out: &mut [u8], buffershape: &[i64]) -> Outcome<()> {
         let (item, mut data) = (self.item()?, vec![0; self.chunk_nbytes()?]);
-        let nblocks = self.block_grid().iter().product::<i64>();
-        let nblocks = usize::try_from(nblocks).map_err(|_| INVALID_PARAM)?;
         self.each_chunk(start, stop, |place, from, to| {
-            let mut mask = vec![true; nblocks];
+            let mut mask = self.mask()?;
             self.each_block(from, to, place, |block| {
                 mask[block.number] = false;
                 Ok(())
             })?;
-            self.read_chunk(place, &mut data, mask)?;
+            self.read_chunk(self.chunk_number(place), &mut data, mask)?;
             self.each_block(from, to, place, |block| {
                 let at = block.relative_to(start);
                 let target = Side { shape: buffershape, start: &at };
@@ -131,9 +129,15 @@ impl Array {
         })
     }
 
+    /// A mask that leaves out all blocks of a chunk.
+    pub(super) fn mask(&self) -> Outcome<Vec<bool>> {
+        let nblocks = self.block_grid().iter().product::<i64>();
+        Ok(vec![true; usize::try_from(nblocks).map_err(|_| INVALID_PARAM)?])
+    }
+
     /// Decompresses the blocks of a chunk that the mask does not leave out.
-    fn read_chunk(&self, place: &[i64], data: &mut [u8], mask: Vec<bool>) -> Outcome<()> {
-        let (sc, nchunk) = (self.schunk()?, self.chunk_number(place));
+    pub(super) fn read_chunk(&self, nchunk: i64, data: &mut [u8], mask: Vec<bool>) -> Outcome<()> {
+        let sc = self.schunk()?;
         let index = sc.index(nchunk)?;
         if sc.header(index)?.nblocks() == mask.len() && mask.contains(&true) {
             sc.reader(nchunk)?.maskout = Some(mask);

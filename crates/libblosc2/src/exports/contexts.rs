@@ -2,9 +2,9 @@
 
 use crate::code::{FAILURE, INVALID_PARAM, MAX_BUFSIZE_EXCEEDED, NULL_POINTER, Outcome, WRITE_BUFFER, flat};
 use crate::context::{self, Context, PANICKED, Role};
-use crate::decompress;
 use crate::process::environment;
 use crate::structs::{Cparams, Dparams};
+use crate::{decompress, tuner};
 use c_boundary::{guarded, memory};
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -15,7 +15,7 @@ const MIN_DESTSIZE: usize = 32;
 #[unsafe(no_mangle)]
 unsafe extern "C" fn blosc2_create_cctx(cparams: Cparams) -> *mut Context {
     // SAFETY: the contract of this function.
-    guarded(null_mut(), || unsafe { new_cctx(cparams) }.map_or(null_mut(), |context| Box::into_raw(Box::new(context))))
+    guarded(null_mut(), || unsafe { new_cctx(cparams) }.and_then(tuner::placed).unwrap_or(null_mut()))
 }
 
 /// # Safety
@@ -46,7 +46,7 @@ pub(crate) unsafe fn new_dctx(mut dparams: Dparams) -> Context {
 unsafe extern "C" fn blosc2_free_ctx(context: *mut Context) {
     if !context.is_null() {
         // SAFETY: it comes from one of the two functions above, and is not used any more.
-        guarded((), || drop(unsafe { Box::from_raw(context) }));
+        guarded((), || unsafe { tuner::release(context) });
     }
 }
 

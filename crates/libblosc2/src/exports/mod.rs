@@ -5,7 +5,6 @@
 //! during the call. What each block relies on is this contract; where a function needs more, it
 //! says so.
 
-mod absent;
 mod b2nd;
 pub(crate) mod chunks;
 pub(crate) mod contexts;

@@ -33,7 +33,7 @@ unsafe extern "C" fn blosc2_register_tuner(tuner: *mut Tuner) -> c_int {
     let Some(tuner) = (unsafe { memory::shared(tuner) }) else { return INVALID_PARAM };
     // SAFETY: the contract of this function: the name is a string.
     let Some(name) = (unsafe { memory::text(tuner.name) }) else { return INVALID_PARAM };
-    guarded(PANICKED, || flat(registry::add_tuner(tuner.id, name).map(|()| 0)))
+    guarded(PANICKED, || flat(registry::add_tuner(*tuner, name).map(|()| 0)))
 }
 
 #[unsafe(no_mangle)]

@@ -3,7 +3,7 @@
 //! forked.
 
 use crate::code::{CODEC_PARAM, FAILURE, Outcome};
-use crate::structs::{IoCallbacks, MAX_FILTERS, UserCodec, UserFilter};
+use crate::structs::{IoCallbacks, MAX_FILTERS, Tuner, UserCodec, UserFilter};
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -57,9 +57,10 @@ pub(crate) struct Filter {
     pub(crate) functions: UserFilter,
 }
 
-/// A tuner of the user's. Its functions are not called yet.
-struct UserTuner {
+/// A tuner of the user's.
+pub(crate) struct UserTuner {
     name: CString,
+    pub(crate) functions: Tuner,
 }
 
 /// How a kind of input and output works.
@@ -70,6 +71,8 @@ pub(crate) struct InputOutput(pub(crate) IoCallbacks);
 unsafe impl Sync for Codec {}
 // SAFETY: as above.
 unsafe impl Sync for Filter {}
+// SAFETY: as above.
+unsafe impl Sync for UserTuner {}
 // SAFETY: as above.
 unsafe impl Sync for InputOutput {}
 
@@ -95,6 +98,10 @@ pub(crate) fn filter(id: u8) -> Option<&'static Filter> {
     FILTERS.get(id)
 }
 
+pub(crate) fn tuner(id: u8) -> Option<&'static UserTuner> {
+    TUNERS.get(id)
+}
+
 pub(crate) fn input_output(id: u8) -> Option<&'static InputOutput> {
     INPUT_OUTPUT.get(id)
 }
@@ -118,9 +125,9 @@ pub(crate) fn add_filter(functions: UserFilter, name: &CStr) -> Outcome<()> {
 }
 
 /// As [`add_codec`], for a tuner.
-pub(crate) fn add_tuner(id: i32, name: &CStr) -> Outcome<()> {
-    let id = u8::try_from(id).ok().filter(|&id| id >= FIRST_USER).ok_or(FAILURE)?;
-    let there = TUNERS.put(id, UserTuner { name: name.to_owned() });
+pub(crate) fn add_tuner(functions: Tuner, name: &CStr) -> Outcome<()> {
+    let id = u8::try_from(functions.id).ok().filter(|&id| id >= FIRST_USER).ok_or(FAILURE)?;
+    let there = TUNERS.put(id, UserTuner { name: name.to_owned(), functions });
     if there.is_none_or(|there| *there.name == *name) { Ok(()) } else { Err(FAILURE) }
 }
 

@@ -136,6 +136,7 @@ impl Schunk {
     /// Makes other chunks its own: those that it has, by their places, and copies of `fill` between
     /// them. All of them are of one size.
     pub(crate) fn rearrange(&mut self, places: &[Option<usize>], fill: &[u8]) -> Outcome<()> {
+        self.check_owner()?;
         if self.disk().is_some() {
             return self.together(|schunk| schunk.rearrange_stored(places, fill));
         }
@@ -196,6 +197,11 @@ impl Schunk {
             self.add_sizes(&header);
         }
         Ok(())
+    }
+
+    /// A view shows the chunks of another super-chunk, and cannot have more or fewer.
+    pub(crate) fn check_owner(&self) -> Outcome<()> {
+        if self.view { Err(INVALID_PARAM) } else { Ok(()) }
     }
 
     /// Room for `count` pointers.

@@ -45,6 +45,7 @@ impl Schunk {
     /// # Safety
     /// The chunk is one, or NULL; if it is not copied, it comes from `malloc` and is nobody else's.
     pub(crate) unsafe fn append(&mut self, given: Given) -> Outcome<i64> {
+        self.check_owner()?;
         // SAFETY: the caller promises it.
         let (bytes, header) = unsafe { chunks::given(given.chunk) }?;
         if self.disk().is_some() {
@@ -71,6 +72,7 @@ impl Schunk {
             // SAFETY: the caller promises it.
             return unsafe { self.append(given) };
         }
+        self.check_owner()?;
         let index = self.index(nchunk)?;
         // SAFETY: the caller promises it.
         let (bytes, header) = unsafe { chunks::given(given.chunk) }?;
@@ -119,6 +121,7 @@ impl Schunk {
 
     /// Takes number `nchunk` away.
     pub(crate) fn delete(&mut self, nchunk: i64) -> Outcome<i64> {
+        self.check_owner()?;
         let index = self.index(nchunk)?;
         if self.disk().is_some() {
             self.change(|stored| stored.delete(index))?;
@@ -270,7 +273,7 @@ impl Schunk {
     }
 
     /// Whether both make the same chunks of the same data.
-    fn makes_chunks_as(&self, other: &Self) -> bool {
+    pub(crate) fn makes_chunks_as(&self, other: &Self) -> bool {
         self.compcode == other.compcode
             && self.compcode_meta == other.compcode_meta
             && self.clevel == other.clevel

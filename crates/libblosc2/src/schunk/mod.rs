@@ -10,11 +10,11 @@ pub(crate) mod slices;
 
 use crate::code::{INVALID_PARAM, NULL_POINTER, Outcome};
 use crate::context::{Context, PANICKED};
-use crate::defaults;
 use crate::exports::contexts::{new_cctx, new_dctx};
 use crate::frame::{Buffer, Frame};
 use crate::io;
 use crate::structs::{Cparams, Dparams, Io, Schunk, Storage};
+use crate::{b2nd, defaults, tuner};
 use c_boundary::{guarded, memory};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -86,16 +86,18 @@ pub(crate) unsafe fn new(storage: *const Storage) -> Outcome<*mut Schunk> {
 pub(crate) unsafe fn free(schunk: *mut Schunk) {
     // SAFETY: the caller promises it.
     let mut schunk = unsafe { Box::from_raw(schunk) };
-    schunk.drop_chunks();
+    if !schunk.view {
+        schunk.drop_chunks();
+    }
     schunk.drop_layers();
     for context in [schunk.cctx, schunk.dctx] {
         if !context.is_null() {
             // SAFETY: contexts of a super-chunk are its own, whether it or the program has made
             // them.
-            drop(unsafe { Box::from_raw(context) });
+            unsafe { tuner::release(context) };
         }
     }
-    if !schunk.frame.is_null() {
+    if !schunk.frame.is_null() && !schunk.view {
         // SAFETY: it was made of a box, and belongs to this super-chunk.
         drop(unsafe { Box::from_raw(schunk.frame) });
     }
@@ -143,7 +145,7 @@ impl Schunk {
         // SAFETY: the caller promises it.
         let cctx = unsafe { new_cctx(cparams) }?;
         self.take_cparams(&cctx.cparams);
-        self.cctx = Box::into_raw(Box::new(cctx));
+        self.cctx = tuner::placed(cctx)?;
         // SAFETY: the caller promises it.
         self.dctx = Box::into_raw(Box::new(unsafe { new_dctx(dparams) }));
         self.chunksize = NO_CHUNKSIZE;
@@ -195,6 +197,7 @@ impl Schunk {
         let context = unsafe { memory::exclusive(self.cctx) }.ok_or(INVALID_PARAM)?;
         self.current_nchunk = nchunk;
         context.nchunk = nchunk;
+        self.tell_block_shape(context);
         Ok(context)
     }
 
@@ -205,7 +208,24 @@ impl Schunk {
         let context = unsafe { memory::exclusive(self.dctx) }.ok_or(INVALID_PARAM)?;
         self.current_nchunk = nchunk;
         context.nchunk = nchunk;
+        self.tell_block_shape(context);
         Ok(context)
+    }
+
+    /// Tells a context the shape of blocks, if the super-chunk is that of an array.
+    fn tell_block_shape(&mut self, context: &mut Context) {
+        if self.blockshape.is_null()
+            && let Some(blocks) = b2nd::block_shape(self)
+        {
+            self.set_blockshape(&blocks);
+        }
+        let ndim = usize::try_from(self.ndim).unwrap_or_default();
+        // SAFETY: it is NULL, or has as many numbers as there are axes.
+        let lens = unsafe { memory::values(self.blockshape.cast_const(), ndim) }.unwrap_or_default();
+        let is_told = |told: &Vec<usize>| told.iter().zip(lens).all(|(told, len)| i64::try_from(*told) == Ok(*len));
+        if context.block_shape.as_ref().is_none_or(|told| told.len() != lens.len() || !is_told(told)) {
+            context.block_shape = Some(lens.iter().map(|&len| Self::size(len)).collect()).filter(|_| ndim > 0);
+        }
     }
 
     /// The size of an item.

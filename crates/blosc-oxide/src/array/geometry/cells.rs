@@ -24,6 +24,11 @@ impl Cells {
         Self { shape, typesize: geometry.typesize(), is_averaging: false }
     }
 
+    /// The shape of blocks in items.
+    pub(in crate::array) fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
     /// The same with means.
     pub(in crate::array) fn averaging(&self) -> Self {
         Self { is_averaging: true, ..self.clone() }

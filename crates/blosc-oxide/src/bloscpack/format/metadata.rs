@@ -236,7 +236,7 @@ impl SectionHeader {
 
     fn inflate(&self, stored: &[u8], limits: Limits) -> Result<Vec<u8>> {
         limits.check("metadata", self.plain_len)?;
-        let context = CodecContext { meta: 0, level: 0, typesize: 1 };
+        let context = CodecContext { meta: 0, level: 0, typesize: 1, block_shape: None };
         let how = Decoding { codec: Codec::Zlib, context, plugin: None, dict: None };
         let mut text = vec![0; self.plain_len];
         DecodeState::default().decompress(&how, stored, &mut text).map_err(|error| error.within("metadata"))?;
@@ -288,7 +288,7 @@ fn pack(text: &str, level: u8) -> Result<(u8, Vec<u8>)> {
     if level == 0 || !Codec::Zlib.is_built_in() {
         return Ok((PLAIN, text.as_bytes().to_vec()));
     }
-    let context = CodecContext { meta: 0, level, typesize: 1 };
+    let context = CodecContext { meta: 0, level, typesize: 1, block_shape: None };
     let how = Encoding { codec: Codec::Zlib, context, plugin: None, variant: BloscLzVariant::Blosc2, dict: None };
     let mut stored = vec![0; text.len()];
     match EncodeState::default().compress(&how, text.as_bytes(), &mut stored)? {

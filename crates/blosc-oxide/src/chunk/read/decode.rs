@@ -13,7 +13,7 @@ use crate::filter::{BitshuffleRule, Stages};
 use crate::item::Item;
 use crate::limits::Limits;
 use blosc_kernels::copy::copy;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Reads chunks, and keeps the memory it needs for that: after the first chunk of a size,
 /// [`decompress_into`] makes no allocation of its own.
@@ -34,6 +34,7 @@ pub struct Decompressor {
     threads: Threads,
     pub(in crate::chunk) limits: Limits,
     plugins: Plugins,
+    block_shape: Option<Arc<[usize]>>,
     /// The true size of items, where the field of a header is too small for it.
     item: Option<usize>,
     /// The rule of bitshuffle of chunks whose header does not say it.
@@ -51,6 +52,7 @@ impl Decompressor {
             threads: Threads::default(),
             limits: Limits::new(),
             plugins: Plugins::new(),
+            block_shape: None,
             item: None,
             bitshuffle: BitshuffleRule::default(),
             workers: Vec::new(),
@@ -82,6 +84,21 @@ impl Decompressor {
     pub fn with_plugins(mut self, plugins: Plugins) -> Self {
         self.plugins = plugins;
         self
+    }
+
+    /// Sets the shape of blocks in items, which codecs of arrays need to know, such as
+    /// [`Codec::ZFP_ACCURACY`](crate::Codec::ZFP_ACCURACY).
+    #[must_use]
+    pub fn with_block_shape(mut self, shape: Option<&[usize]>) -> Self {
+        self.set_block_shape(shape);
+        self
+    }
+
+    /// Sets the shape of blocks from now on.
+    pub fn set_block_shape(&mut self, shape: Option<&[usize]>) {
+        if self.block_shape.as_deref() != shape {
+            self.block_shape = shape.map(Arc::from);
+        }
     }
 
     /// Sets the rule of bitshuffle for chunks that do not say it, which are those of version 4.
@@ -185,7 +202,7 @@ impl Decompressor {
         wanted: &(dyn Fn(usize) -> bool + Sync),
         out: &mut [u8],
     ) -> Result<()> {
-        let Self { threads, limits, plugins, item, bitshuffle, workers, first } = self;
+        let Self { threads, limits, plugins, block_shape, item, bitshuffle, workers, first } = self;
         let plan = chunk.plan()?;
         if plan.nblocks() == 0 {
             return Ok(());
@@ -195,7 +212,7 @@ impl Decompressor {
         let mut stages = Stages::none();
         set_stages(&mut stages, chunk.header(), plugins, *item, *bitshuffle)?;
         let plugin = codec_plugin(chunk.header().codec(), plugins)?;
-        let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref());
+        let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref(), block_shape.as_deref());
         grow(workers, 1);
         if plan.nblocks() == 1 && wanted(0) {
             let block = plan.block(0)?;
@@ -254,14 +271,14 @@ impl Decompressor {
         blocks: impl Iterator<Item = usize>,
         mut use_block: impl FnMut(usize, BlockSource<'_, '_>) -> Result<()>,
     ) -> Result<()> {
-        let Self { limits, plugins, item, bitshuffle, workers, first, .. } = self;
+        let Self { limits, plugins, block_shape, item, bitshuffle, workers, first, .. } = self;
         let plan = chunk.plan()?;
         limits.check("a block", largest_block(chunk.header()))?;
         let dict = decode_dict(&plan, chunk.header())?;
         let mut stages = Stages::none();
         set_stages(&mut stages, chunk.header(), plugins, *item, *bitshuffle)?;
         let plugin = codec_plugin(chunk.header().codec(), plugins)?;
-        let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref());
+        let decoder = BlockDecoder::new(&plan, &stages, chunk.header(), plugin, dict.as_ref(), block_shape.as_deref());
         grow(workers, 1);
         let scratch = own(&mut workers[0]);
         let mut queue = Queue::new(&mut [], &decoder);

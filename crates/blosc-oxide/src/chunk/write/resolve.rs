@@ -28,7 +28,8 @@ pub(in crate::chunk) fn encoding<'o>(
         _ => None,
     };
     let typesize = stored_typesize(options.typesize);
-    let context = CodecContext { meta: options.codec_meta, level: options.level, typesize };
+    let block_shape = options.block_shape.as_deref();
+    let context = CodecContext { meta: options.codec_meta, level: options.level, typesize, block_shape };
     let variant = match options.format {
         Format::Blosc1 => BloscLzVariant::Blosc1 { is_split },
         Format::Blosc2 => BloscLzVariant::Blosc2,

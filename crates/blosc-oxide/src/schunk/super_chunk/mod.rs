@@ -252,6 +252,13 @@ impl SuperChunk {
         lock(&self.idle).clear();
     }
 
+    /// Says which shape blocks have, in items.
+    pub(crate) fn set_block_shape(&mut self, shape: &[usize]) {
+        self.options.block_shape = Some(shape.into());
+        self.compressor = None;
+        lock(&self.idle).clear();
+    }
+
     /// The chunks are of this size, though there may be none yet, and have blocks of that size.
     pub(crate) fn set_sizes(&mut self, chunksize: usize, blocksize: usize) {
         self.state.chunksize = ChunkSize::Fixed(chunksize);
@@ -301,6 +308,7 @@ impl SuperChunk {
         let decompressor = Decompressor::new()
             .with_threads(threads.clone())
             .with_plugins(self.options.plugins.clone())
+            .with_block_shape(self.options.block_shape())
             .with_item(self.state.typesize)
             .with_bitshuffle(self.bitshuffle_rule())
             .with_limits(self.limits);

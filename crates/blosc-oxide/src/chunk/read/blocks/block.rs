@@ -44,8 +44,9 @@ impl<'d> BlockDecoder<'d> {
         header: &Header,
         plugin: Option<&'d dyn CodecPlugin>,
         dict: Option<&'d DecodeDict<'d>>,
+        block_shape: Option<&'d [usize]>,
     ) -> Self {
-        let context = CodecContext { meta: header.codec_meta(), level: 0, typesize: header.typesize() };
+        let context = CodecContext { meta: header.codec_meta(), level: 0, typesize: header.typesize(), block_shape };
         Self {
             plan,
             stages,
