@@ -25,8 +25,8 @@ FULL_ROWS = data(24 * ROW, 11)
 
 PLAIN_FRAME = ["--checksum", "none"]
 ARRAY = ["--dtype", "<u2", "--chunks", "8,64", "--blocks", "8,64"]
-FRAME = ["--chunk-size", "1K", "--block-size", "1K", "-t", "2"]
-MANY_CHUNKS = ["--chunk-size", "8", "--block-size", "8", "-t", "2"]
+FRAME = ["--chunk-size", "1K", "--block-size", "1K", "--typesize", "2"]
+MANY_CHUNKS = ["--chunk-size", "8", "--block-size", "8", "--typesize", "2"]
 LAYERS = ["--meta", "fixed=fixed", "--vlmeta", "note=note"]
 
 
@@ -81,13 +81,13 @@ FORMATS = {form.name: form for form in [
     Format("sparse-plain", "sframe", FRAME + LAYERS + PLAIN_FRAME),
     SparseArray("sparse-array", "sframe", FRAME, FULL_ROWS, MORE_ROWS, SMALL_ROWS),
     SparseArray("sparse-array-plain", "sframe", FRAME + PLAIN_FRAME, FULL_ROWS, MORE_ROWS, SMALL_ROWS),
-    Format("packed", "packed", ["-f", "packed", "--chunk-size", "1K", "-t", "2"], layers=False),
-    Format("bloscpack", "blp", ["--chunk-size", "1K", "-t", "2", "--meta", "metadata=json"]),
-    Format("bloscpack-plain", "blp", ["--chunk-size", "1K", "-t", "2", "--meta", "metadata=json", "--checksum", "none"]),
-    Format("chunk", "chunk", ["-f", "chunk", "-t", "2"], small=None, layers=False),
-    Format("blosc1", "chunk", ["-f", "blosc1", "-t", "2"], small=None, layers=False),
-    Format("frame-beta1", "b2frame", ["-f", "frame-beta1", "--chunk-size", "1K", "-t", "2"], small=None, layers=False),
-    Format("frame-beta5", "b2frame", ["-f", "frame-beta5", "--chunk-size", "1K", "-t", "2"], small=None, layers=False),
+    Format("packed", "packed", ["--format", "packed", "--chunk-size", "1K", "--typesize", "2"], layers=False),
+    Format("bloscpack", "blp", ["--chunk-size", "1K", "--typesize", "2", "--meta", "metadata=json"]),
+    Format("bloscpack-plain", "blp", ["--chunk-size", "1K", "--typesize", "2", "--meta", "metadata=json", "--checksum", "none"]),
+    Format("chunk", "chunk", ["--format", "chunk", "--typesize", "2"], small=None, layers=False),
+    Format("blosc1", "chunk", ["--format", "blosc1", "--typesize", "2"], small=None, layers=False),
+    Format("frame-beta1", "b2frame", ["--format", "frame-beta1", "--chunk-size", "1K", "--typesize", "2"], small=None, layers=False),
+    Format("frame-beta5", "b2frame", ["--format", "frame-beta5", "--chunk-size", "1K", "--typesize", "2"], small=None, layers=False),
 ]}
 CHANGEABLE = ("frame", "frame-plain", "slots", "slots-plain", "array", "array-plain", "sparse", "sparse-plain", "sparse-array", "sparse-array-plain")
 GROWING = CHANGEABLE + ("packed", "bloscpack", "bloscpack-plain")
@@ -386,7 +386,7 @@ def conversions(run):
             source.make(run, origin)
             if is_forced:
                 goal.make(run, target, goal.more)
-            wanted = ["-f", goal.options[1]] if goal.options[0] == "-f" else []
+            wanted = ["--format", goal.options[1]] if goal.options[0] == "--format" else []
             # Early formats need chunks that they can hold.
             if goal.name in ("packed", "frame-beta1", "frame-beta5"):
                 wanted += ["--chunk-size", "1K"]
@@ -524,7 +524,7 @@ def folders(run):
         for number, name in enumerate(names):
             run.put(f"in/{name}", data(2000, 20 + number))
         targets = [f"out/{name}.b2frame" for name in names]
-        return Scenario(["-j", "1", "compress", "in", "out", "--chunk-size", "1K"], targets, run.end(),
+        return Scenario(["-j", "1", "compress", "in", "-o", "out", "--chunk-size", "1K"], targets, run.end(),
                         expected={target: data(2000, 20 + number) for number, target in enumerate(targets)},
                         can_be_repeated=False, is_strict=False)
 
@@ -534,7 +534,7 @@ def folders(run):
         for number, name in enumerate(names):
             run("compress", "-", f"in/{name}.b2frame", *FRAME, given=data(2000, 20 + number))
         targets = [f"out/{name}" for name in names]
-        return Scenario(["-j", "1", "decompress", "in", "out"], targets, run.end(), plain=tuple(targets),
+        return Scenario(["-j", "1", "decompress", "in", "-o", "out"], targets, run.end(), plain=tuple(targets),
                         expected={target: data(2000, 20 + number) for number, target in enumerate(targets)},
                         can_be_repeated=False, is_strict=False)
 

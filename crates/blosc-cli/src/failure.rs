@@ -1,6 +1,7 @@
 //! How a run can fail, and the exit code that says so.
 
-use crate::process::terminal::printable;
+use crate::process::progress;
+use crate::process::terminal::{self, printable};
 use blosc_oxide::{Container, ErrorKind};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -107,7 +108,9 @@ impl Failure {
 
 /// Prints a line to standard error. That it cannot be written is nothing that could be told.
 pub(crate) fn tell(message: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "blosc: {}", printable(&message.to_string()));
+    let (start, end) = if terminal::stderr_has_colour() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let _line = progress::clear();
+    let _ = writeln!(io::stderr().lock(), "{start}blosc:{end} {}", printable(&message.to_string()));
 }
 
 impl From<blosc_oxide::Error> for Failure {

@@ -122,12 +122,13 @@ fn pack(scratch: &Scratch, files: &[(&str, usize)]) {
 fn a_file_of_a_directory_that_needs_more_than_its_share_of_the_memory_has_it_all() {
     let scratch = Scratch::new();
     pack(&scratch, &[("a", 1), ("large", 8), ("z", 1)]);
-    let output = run(&scratch, &["-j4", "--max-memory", "36M", "d", "packed", "out"]);
+    let output = run(&scratch, &["-j4", "--max-memory", "36M", "d", "packed", "-o", "out"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for (name, mib) in [("a", 1), ("large", 8), ("z", 1)] {
         assert_eq!(fs::metadata(scratch.join("out").join(name)).unwrap().len(), mib << 20, "{name}");
     }
-    let line = assert_fails(&run(&scratch, &["-j4", "--max-memory", "28M", "d", "packed", "less"]), 1, "too little");
+    let line =
+        assert_fails(&run(&scratch, &["-j4", "--max-memory", "28M", "d", "packed", "-o", "less"]), 1, "too little");
     assert!(line.contains("large") && line.contains("--max-memory raises the limit"), "{line}");
     assert!(scratch.join("less/a").exists() && scratch.join("less/z").exists() && !scratch.join("less/large").exists());
 }
@@ -137,7 +138,7 @@ fn a_file_of_a_directory_that_needs_more_than_its_share_of_the_memory_has_it_all
 fn the_files_of_a_directory_share_the_memory() {
     let scratch = Scratch::new();
     pack(&scratch, &[("a", 64), ("b", 64), ("c", 64), ("d", 64)]);
-    let peak = peak_memory(&["-j4", "--max-memory", "280M", "d", "packed", "out"], 0, &scratch);
+    let peak = peak_memory(&["-j4", "--max-memory", "280M", "d", "packed", "-o", "out"], 0, &scratch);
     assert!(peak < 150_000, "four files of 64 MiB took {peak} KiB");
 }
 

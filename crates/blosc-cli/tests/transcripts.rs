@@ -32,6 +32,7 @@ fn run(command: &str, scratch: &Scratch) -> String {
         .env("PATH", path)
         .env("LC_ALL", "C")
         .current_dir(&scratch.0)
+        .stdin(std::process::Stdio::null())
         .output()
         .unwrap();
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -58,10 +59,14 @@ fn replayed(session: &str, scratch: &Scratch) -> String {
 }
 
 /// Lines with these words tell how well something was compressed, which is free to become better.
-const ABOUT_SIZES: [&str; 12] = [
+const ABOUT_SIZES: [&str; 16] = [
+    "  b2nd  ",
+    "  b2frame  ",
+    "  npy  ",
+    " files  ",
     "  compressed ",
     "dead bytes",
-    "times smaller",
+    "ratio ",
     "\"cbytes\"",
     "\"ratio\"",
     "\"dead_bytes\"",
@@ -78,7 +83,7 @@ fn without_sizes(text: &str) -> String {
     let words = |line: &str| {
         let is_size = |word: &&str| {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            bare.chars().any(|c| c.is_ascii_digit()) || ["B", "KiB", "MiB"].contains(&bare)
+            bare.chars().any(|c| c.is_ascii_digit()) || ["B", "KiB", "MiB"].contains(&bare) || bare.ends_with("/s")
         };
         line.split_whitespace().filter(|word| !is_size(word)).collect::<Vec<_>>().join(" ")
     };
@@ -155,10 +160,21 @@ sessions! {
     convert,
     decompress,
     decompress_failures,
+    diff,
+    foreign,
+    habits_keep,
+    habits_names,
+    habits_streams,
+    habits_threads,
+    head,
     info,
+    ls,
     man,
     meta,
+    mistakes,
     repair,
     verify,
     verify_damage,
+    words,
+    zarr,
 }

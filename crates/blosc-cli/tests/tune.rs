@@ -47,7 +47,8 @@ fn the_command_lines_that_are_printed_work() {
 fn compressed_files_are_tuned_by_their_data() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(20_000));
-    let packed = Command::new(BLOSC).args(["c", "data.bin", "-t4"]).current_dir(&scratch.0).status().unwrap();
+    let packed =
+        Command::new(BLOSC).args(["c", "data.bin", "--typesize", "4"]).current_dir(&scratch.0).status().unwrap();
     assert!(packed.success());
     let text = text(&tune(&scratch, &["data.bin.b2frame"]));
     assert!(
@@ -106,4 +107,65 @@ fn the_page_shows_a_plot_in_a_browser() {
     assert!(dom.matches("class=\"best\"").count() >= 2, "the best are marked");
     assert!(dom.contains("<polyline class=\"front\""), "what nothing beats is joined");
     assert!(dom.contains("<h1>data&lt;b&gt;.bin</h1>"), "names are text, not tags");
+}
+
+/// On a phone and on a wide screen the page itself does not scroll sideways, and letters of the
+/// plot have the size that they say.
+#[test]
+fn the_page_fits_narrow_and_wide_windows() {
+    let scratch = Scratch::new();
+    scratch.write("data.bin", &ramp(20_000));
+    text(&tune(&scratch, &["data.bin", "--html", "page.html"]));
+    let Some(chromium) = chromium() else {
+        eprintln!("skipped: there is no Chromium on this machine (apt-get install chromium, or set BLOSC_CHROMIUM)");
+        return;
+    };
+    let page = std::fs::read_to_string(scratch.join("page.html")).unwrap();
+    let probe = "<script>const root = document.documentElement; document.body.dataset.probe = \
+         `${root.clientWidth} ${root.scrollWidth} ${plot.viewBox.baseVal.width / plot.clientWidth}`;</script></body>";
+    scratch.write("probed.html", page.replace("</body>", probe).as_bytes());
+    for width in [400, 1400] {
+        let output = Command::new(&chromium)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"])
+            .args(["--hide-scrollbars".to_owned(), format!("--window-size={width},900")])
+            .arg(format!("--user-data-dir={}", scratch.join(format!("profile{width}")).display()))
+            .arg(format!("file://{}", scratch.join("probed.html").display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+        let probe = dom.split_once("data-probe=\"").expect("the probe has run").1;
+        let numbers: Vec<f64> =
+            probe.split('"').next().unwrap().split(' ').map(|number| number.parse().unwrap()).collect();
+        // Some browsers have no windows below 500 pixels.
+        assert!(numbers[0] <= f64::from(width.max(500)), "{width}: {numbers:?}");
+        assert!(numbers[1] <= numbers[0], "{width}: it scrolls sideways: {numbers:?}");
+        assert!((numbers[2] - 1.0).abs() < 0.02, "{width}: letters shrink: {numbers:?}");
+    }
+}
+
+#[test]
+fn compress_takes_what_it_has_measured() {
+    let scratch = Scratch::new();
+    scratch.write("cube.npy", &npy("<i4", "(40, 30, 25)", &ramp(30_000)));
+    let run = |arguments: &[&str]| Command::new(BLOSC).args(arguments).current_dir(&scratch.0).output().unwrap();
+    for wish in [
+        &["--tune", "size"][..],
+        &["--tune", "speed"],
+        &["--tune", "balance"],
+        &["--target-ratio", "2"],
+        &["--min-speed", "1"],
+        &["--tune", "balance", "--access", ":,0,:"],
+    ] {
+        let output = run(&[&["c", "-f", "cube.npy"], wish].concat());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && told.starts_with("blosc: cube.npy: tuned: --codec "), "{wish:?}: {told}");
+        assert!(run(&["diff", "cube.npy", "cube.npy.b2nd"]).status.success(), "{wish:?}");
+    }
+    let told = String::from_utf8(run(&["c", "-f", "cube.npy", "--target-ratio", "1e6"]).stderr).unwrap();
+    assert!(told.contains("no setting reaches what is wanted"), "{told}");
+    std::fs::create_dir(scratch.join("runs")).unwrap();
+    scratch.write("runs/a", &ramp(10_000));
+    scratch.write("runs/b", &[b'x'; 10_000]);
+    let told = String::from_utf8(run(&["c", "runs", "--tune", "size"]).stderr).unwrap();
+    assert_eq!(told.lines().filter(|line| line.contains("tuned")).count(), 2, "{told}");
 }

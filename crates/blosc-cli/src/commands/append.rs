@@ -1,6 +1,6 @@
 //! `blosc append`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format::{self, FileFormat};
 use crate::inputs::input::{self, PlainFile};

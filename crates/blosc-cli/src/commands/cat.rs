@@ -1,6 +1,7 @@
 //! `blosc cat`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
+use crate::arguments::names::standard_input;
 use crate::failure::{At, Outcome};
 use crate::inputs::input;
 use crate::inputs::reading::Plain;
@@ -14,14 +15,16 @@ use std::path::{Path, PathBuf};
 /// Decompress files one after the other to standard output.
 #[derive(Debug, Args)]
 pub(crate) struct Cat {
-    /// The files; `-` is standard input
-    #[arg(required = true)]
+    /// The files; `-` is standard input, which is also read if nothing is named and it is no
+    /// terminal
+    #[arg(value_name = "INPUT")]
     files: Vec<PathBuf>,
 }
 
 impl Cat {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
-        for path in &self.files {
+        let files = if self.files.is_empty() { vec![standard_input()?] } else { self.files.clone() };
+        for path in &files {
             read_steadily(path, || write(path, global))?;
         }
         Ok(())

@@ -1,13 +1,13 @@
 //! `blosc compact`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
+use crate::arguments::size;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::source::{Opening, Source};
 use crate::outputs::changing;
 use crate::outputs::output;
 use crate::process::progress::{Progress, Task};
 use crate::process::terminal::printable;
-use crate::size;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,20 +1,23 @@
 //! `blosc convert`
 
-use super::compress::{Target, warn_left_out, write_target};
-use crate::cli::Global;
-use crate::failure::{At, Failure, Outcome};
-use crate::inputs::format::FileFormat;
-use crate::inputs::input::{self, Data};
+use super::compress::{Compress, Target, warn_left_out, write_target};
+use super::decompress::Decompress;
+use crate::arguments::cli::Global;
+use crate::arguments::names::{Destination, Names};
+use crate::failure::{At, Failure, Outcome, tell};
+use crate::inputs::format::{self, FileFormat};
+use crate::inputs::input::{self, Data, is_npy_name};
 use crate::inputs::reading::{Plain, unpickled};
-use crate::inputs::source::{Opening, Source};
+use crate::inputs::source::{Opening, Source, is_single};
 use crate::inputs::steady::read_steadily;
 use crate::outputs::copying;
-use crate::outputs::encoding::{Encoding, Recipe};
+use crate::outputs::encoding::{Encoding, Hints, Recipe};
 use crate::outputs::output::{self, Output, Writing};
-use crate::process::progress::open_shown;
+use crate::process::progress::{Progress, Task, open_shown};
 use crate::show::facts::{Examined, Facts};
 use crate::show::metadata::Metadata;
 use crate::store::{self, Store};
+use crate::zarr::{self, Version, Zarr};
 use blosc_oxide::{Container, ErrorKind, NpyHeader};
 use clap::Args;
 use std::io::Cursor;
@@ -27,31 +30,72 @@ use std::path::{Path, PathBuf};
 /// sizes stay what they were where that is possible.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The file to convert; `-` is standard input
-    input: PathBuf,
-    /// Where to write; `-` is standard output
-    output: PathBuf,
+    #[command(flatten)]
+    names: Names,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
     encoding: Encoding,
+    /// The version of Zarr to write [default: 3]
+    #[arg(long, value_name = "2|3", value_parser = parse_zarr_version)]
+    zarr_version: Option<Version>,
 }
 
 impl Convert {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
-        read_steadily(&self.input, || self.convert(global)).map_err(|failure| failure.or_repair(&self.input))
+        let named = self.names.resolve(is_output)?;
+        named.each(|path, destination| {
+            let output = self.target(path, destination)?;
+            let is_there = !input::is_stream(path) && path.exists();
+            let is_npy = is_there && path.is_file() && input::is_npy(path)?;
+            if is_npy_name(&output) && !is_npy && self.encoding.format.is_none() {
+                let npy = Decompress::to_npy(self.names.clone(), self.writing);
+                return npy.run_input(path, &Destination::Named(output), global);
+            }
+            if is_npy && !zarr::is_named(&output) {
+                let compress = Compress::of(self.names.clone(), self.writing, self.encoding.clone());
+                return compress.run_file(path, &Destination::Named(output), global);
+            }
+            if is_there && path.is_dir() && Zarr::is_at(path) {
+                return self.convert_zarr(path, &output, global);
+            }
+            let is_zarr = zarr::is_named(&output) && self.encoding.format.is_none();
+            let done = read_steadily(path, || match is_zarr {
+                true => self.to_zarr(path, &output, global),
+                false => self.convert(path, &output, global),
+            });
+            done.map_err(|failure| failure.or_repair(path))?;
+            self.names.remove(path, &output)
+        })
     }
 
-    fn convert(&self, global: &Global) -> Outcome {
-        let place = input::shown(&self.input);
-        if !input::is_stream(&self.input) && self.input.exists() && self.is_whole_store()? {
-            return self.convert_store(global);
+    /// Where the file at `path` goes: with the extension of the format, if nothing else is said.
+    fn target(&self, path: &Path, destination: &Destination) -> Outcome<PathBuf> {
+        if let Some(name) = destination.name() {
+            return Ok(name.to_owned());
         }
-        let format = self.format()?;
-        if !input::is_stream(&self.output) {
-            output::check_free(&self.output, self.writing)?;
+        let Some(format) = self.encoding.format else {
+            return Err(Failure::usage(format!(
+                "{}: what it is to become is not said; give OUTPUT or --format",
+                path.display()
+            )));
+        };
+        let bare = format::without_extension(path).unwrap_or_else(|| path.to_owned());
+        Ok(format.name_for(&destination.place_for(&bare)))
+    }
+
+    fn convert(&self, path: &Path, output: &Path, global: &Global) -> Outcome {
+        let place = input::shown(path);
+        if !input::is_stream(path) && path.exists() && is_whole_store(path)? {
+            return self.convert_store(path, output, global);
         }
-        let (source, progress) = open_shown(&self.input, "converting", global)?;
+        let format = self.format(output)?;
+        if input::is_stream(output) {
+            output::check_no_terminal(self.writing)?;
+        } else {
+            output::check_free(output, self.writing)?;
+        }
+        let (source, progress) = open_shown(path, "converting", global)?;
         source.check_has_data().in_data(&place)?;
         if !matches!(format, FileFormat::B2frame | FileFormat::Sframe) {
             store::check_single(&source).in_data(&place)?;
@@ -73,31 +117,87 @@ impl Convert {
         hints.chunk_size = hints.chunk_size.filter(|&size| size <= global.max_chunk());
         let recipe = self.encoding.recipe(format, &hints, metadata, &[], Some(nbytes), global);
         let recipe = recipe.at(&place)?;
-        self.check_replaced(&recipe).at(&place)?;
+        self.check_replaced(&recipe, path, output).at(&place)?;
         warn_left_out(&recipe, &place, global);
-        let is_copied = pickled.is_none() && self.copies(&examined, &recipe).in_data(&place)?;
+        let is_copied = pickled.is_none() && self.copies(&examined, &recipe, path, output).in_data(&place)?;
         drop(progress);
         if !is_copied {
             let data = match pickled {
                 Some((_, items)) => Data::stream(Cursor::new(items)),
                 None => Data::stream(Plain::from(examined).into_reader().in_data(&place)?),
             };
-            let permitted = self.permitted();
-            let target = Target { path: &self.output, writing: self.writing, source: permitted };
+            let target = Target { path: output, writing: self.writing, source: permitted(path) };
             write_target(&recipe, data, &target, "converting", global).in_data(&place)?;
         }
         Ok(())
     }
 
-    /// Whether INPUT is a store that is no frame by itself.
-    fn is_whole_store(&self) -> Outcome<bool> {
-        let is_single = Container::detect_path(&self.input).at_path(&self.input)?.is_some();
-        Ok(!is_single && store::is_store(&self.input)?)
+    /// Makes a b2nd array of one of Zarr.
+    fn convert_zarr(&self, path: &Path, output: &Path, global: &Global) -> Outcome {
+        let place = input::shown(path);
+        let format = self.format(output)?;
+        if format != FileFormat::B2nd || input::is_stream(output) || self.names.removes() {
+            return Err(Failure::usage(format!(
+                "{place}: an array of Zarr becomes NAME.b2nd, without --rm; that converts to other formats"
+            )));
+        }
+        output::check_free(output, self.writing)?;
+        let zarr = Zarr::open(path, global.limits())?;
+        let description = &zarr.description;
+        let shape = description.array.shape();
+        let chunks = description.chunks.iter().zip(shape).map(|(&chunk, &length)| chunk.min(length.max(1))).collect();
+        let is_small = description.chunk_nbytes() <= global.max_chunk() as u64;
+        let hints = Hints { typesize: Some(description.array.itemsize()), ..Hints::default() };
+        let hints = Hints { chunks: Some(chunks).filter(|_| is_small), ..hints };
+        let (metadata, nbytes) = (Metadata::of_array(&description.array), Some(description.array.nbytes()));
+        let recipe = self.encoding.recipe(format, &hints, metadata, &[], nbytes, global).at(&place)?;
+        let model = ["zarr.json", ".zarray"].map(|name| path.join(name)).into_iter().find(|file| file.is_file());
+        let written = Output::to(output, self.writing)?.like(model.as_deref().unwrap_or(path));
+        let task = Task { verb: "converting", total: nbytes, compressed: Some(written.path().to_owned()) };
+        let progress = Progress::start(task, global.shows_progress());
+        zarr.write_to(&recipe, written.path(), &progress)?;
+        drop(progress);
+        written.finish()
+    }
+
+    /// Makes an array of Zarr of a b2nd array.
+    fn to_zarr(&self, path: &Path, output: &Path, global: &Global) -> Outcome {
+        let place = input::shown(path);
+        output::check_free(output, self.writing)?;
+        let (source, progress) = open_shown(path, "converting", global)?;
+        source.check_has_data().in_data(&place)?;
+        let (facts, examined) = Facts::of(source).in_data(&place)?;
+        let Examined::Array(array) = &examined else {
+            return Err(Failure::usage(format!(
+                "{place}: this is no array; `blosc convert {place} NAME.b2nd --dtype ... --shape ...` makes one"
+            )));
+        };
+        let mut metadata = Metadata::default();
+        metadata.describe(array);
+        let recipe = self
+            .encoding
+            .recipe(FileFormat::B2nd, &facts.hints(), metadata, &[], Some(facts.nbytes), global)
+            .at(&place)?;
+        let lost: Vec<&str> = array.super_chunk().vlmetalayers().names().filter(|name| *name != zarr::LAYER).collect();
+        if !lost.is_empty() {
+            let lost = lost.join(", ");
+            if self.names.removes() {
+                return Err(Failure::usage(format!("{place}: Zarr has no place for {lost}; leave --rm out")));
+            }
+            if !global.quiet {
+                tell(format_args!("{place}: Zarr has no place for {lost}; left out"));
+            }
+        }
+        let written = Output::to(output, self.writing)?.like(permitted(path));
+        let version = self.zarr_version.unwrap_or(Version::V3);
+        zarr::write(array, &recipe, version, written.path()).in_data(&place)?;
+        drop(progress);
+        written.finish()
     }
 
     /// The members of a store as they are, in a directory.
-    fn convert_store(&self, global: &Global) -> Outcome {
-        let (shown, output) = (self.input.display(), &self.output);
+    fn convert_store(&self, path: &Path, output: &Path, global: &Global) -> Outcome {
+        let shown = path.display();
         let is_directory = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("b2d"));
         if !is_directory || self.encoding.format.is_some() || self.encoding.changes_chunks() {
             return Err(Failure::usage(format!(
@@ -106,44 +206,41 @@ impl Convert {
             )));
         }
         let opening = Opening::new(global);
-        let store = Store::open(&self.input, &opening)?;
+        let store = Store::open(path, &opening)?;
         store::unpack(&store, output, self.writing, None, &opening)
     }
 
-    /// Refuses to replace INPUT by a file that has no place for all of its metadata.
-    fn check_replaced(&self, recipe: &Recipe) -> Outcome {
+    /// Refuses to replace or remove INPUT where the result has no place for all of its metadata.
+    fn check_replaced(&self, recipe: &Recipe, path: &Path, output: &Path) -> Outcome {
         let left_out = recipe.left_out();
-        let are_files = !input::is_stream(&self.input) && !input::is_stream(&self.output) && self.output.exists();
-        if left_out.is_empty() || !are_files || !input::is_same_file(&self.output, self.permitted())? {
+        let are_files = !input::is_stream(path) && !input::is_stream(output);
+        let is_replaced = are_files && output.exists() && input::is_same_file(output, permitted(path))?;
+        if left_out.is_empty() || !is_replaced && !self.names.removes() {
             return Ok(());
         }
         let (format, left_out) = (recipe.format.name(), left_out.join(", "));
         Err(Failure::usage(format!(
-            "a file of format {format} has no place for {left_out}, and would replace INPUT; give another OUTPUT"
+            "a file of format {format} has no place for {left_out}, and INPUT would be gone; give another OUTPUT, without --rm"
         )))
     }
 
-    /// The file whose permissions the result has.
-    fn permitted(&self) -> &Path {
-        store::split(&self.input).map_or(self.input.as_path(), |(store, _)| store)
-    }
-
-    fn format(&self) -> Outcome<FileFormat> {
-        let by_output =
-            if input::is_stream(&self.output) { Some(FileFormat::Blp) } else { FileFormat::of_path(&self.output) };
+    fn format(&self, output: &Path) -> Outcome<FileFormat> {
+        let by_output = if input::is_stream(output) { Some(FileFormat::Blp) } else { FileFormat::of_path(output) };
         self.encoding.format.or(by_output).ok_or_else(|| {
-            let output = self.output.display();
-            Failure::usage(format!("{output}: its extension is that of no Blosc format; give --format"))
+            let output = output.display();
+            Failure::usage(format!(
+                "{output}: its extension is that of no format (.b2nd, .b2frame, .blp, .npy, .zarr ...); give --format"
+            ))
         })
     }
 
     /// Copies chunks, if that can be done.
-    fn copies(&self, examined: &Examined, recipe: &Recipe) -> Outcome<bool> {
+    fn copies(&self, examined: &Examined, recipe: &Recipe, from: &Path, output: &Path) -> Outcome<bool> {
         let copy = |path: &Path| match self.encoding.changes_chunks() {
             true => copying::rechunk(examined, recipe, path),
             false => copying::copy(examined, recipe, path),
         };
-        if input::is_stream(&self.output) {
+        if input::is_stream(output) {
             let scratch = Output::scratch()?;
             let is_copied = recipe.format != FileFormat::Sframe && copy(scratch.path())?;
             if is_copied {
@@ -151,13 +248,38 @@ impl Convert {
             }
             return Ok(is_copied);
         }
-        let output = Output::to(&self.output, self.writing)?.like(self.permitted());
+        let output = Output::to(output, self.writing)?.like(permitted(from));
         let is_copied = copy(output.path())?;
         if is_copied {
             output.finish()?;
         }
         Ok(is_copied)
     }
+}
+
+fn parse_zarr_version(text: &str) -> Result<Version, String> {
+    match text {
+        "2" => Ok(Version::V2),
+        "3" => Ok(Version::V3),
+        _ => Err("it can be 2 or 3".to_owned()),
+    }
+}
+
+/// Whether the second of two names is where the first goes.
+fn is_output(first: &Path, second: &Path) -> Outcome<bool> {
+    let is_named = FileFormat::of_path(second).is_some() || zarr::is_named(second) || !second.exists();
+    Ok(is_named || (input::is_stream(first) || is_single(first)?) && !is_single(second)?)
+}
+
+/// Whether there is a store that is no frame by itself.
+fn is_whole_store(path: &Path) -> Outcome<bool> {
+    let is_single = Container::detect_path(path).at_path(path)?.is_some();
+    Ok(!is_single && store::is_store(path)?)
+}
+
+/// The file whose permissions the result has.
+fn permitted(path: &Path) -> &Path {
+    store::split(path).map_or(path, |(store, _)| store)
 }
 
 /// The array that a chunk holds as a pickle, for all formats but those that are a chunk again. A

@@ -1,42 +1,45 @@
 //! `blosc decompress`
 
 use super::compress::Target;
-use crate::array;
-use crate::cli::Global;
+use crate::arguments::array;
+use crate::arguments::cli::Global;
+use crate::arguments::names::{Destination, Names};
+use crate::arguments::size;
+use crate::arguments::slice::{self, Taken};
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format;
 use crate::inputs::input::{self, is_npy_name};
 use crate::inputs::reading::{Plain, unpickled};
-use crate::inputs::source::{Opening, Source};
+use crate::inputs::source::{Opening, Source, is_frame, is_single};
 use crate::inputs::steady::read_steadily;
 use crate::outputs::output::{self, LittleByLittle, Output, Writing};
 use crate::outputs::tree::{Fate, Plan, Tree};
 use crate::process::progress::{Progress, Task};
+use crate::process::summary::Done;
 use crate::show::metadata::{Metadata, described_array};
-use crate::size;
 use crate::store::{self, Store, Unpacked};
 use blosc_oxide::bloscpack::{ReadOptions, unpack};
-use blosc_oxide::{Container, ErrorKind, ItemOrder, NpyHeader};
+use blosc_oxide::{AxisSelection, Container, ErrorKind, ItemOrder, NpyHeader};
 use clap::Args;
 use std::fmt;
 use std::fs::File;
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-/// Decompress a file of any format, a part of it, a store of python-blosc2, or every compressed
-/// file of a directory. The format is recognised by the content.
+/// Decompress files of any format, parts of them, stores of python-blosc2, or every compressed file
+/// of a directory. The format is recognised by the content.
+///
+/// The result of FILE.b2frame is FILE, or FILE.npy with --npy. A member of a store is FILE/member.
 #[derive(Debug, Args)]
 pub(crate) struct Decompress {
-    /// The file or directory to decompress, FILE/member of a store; `-` is standard input
-    input: PathBuf,
-    /// Where to write; `-` is standard output [default: INPUT without its extension; with --npy,
-    /// .npy follows]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
     /// Only these bytes of the data, such as 0..1M
     #[arg(long, value_name = "A..B", value_parser = parse_range, conflicts_with = "slice")]
     bytes: Option<ByteRange>,
-    /// Only this part of an array, such as "0:10,5,::2"
+    /// Only this part of an array, as in Python: "0:10,5,::2", "...,0"
     #[arg(long, allow_hyphen_values = true)]
     slice: Option<String>,
     /// Write an .npy file; so does an OUTPUT that ends in .npy
@@ -84,15 +87,44 @@ impl fmt::Display for ByteRange {
 }
 
 impl Decompress {
+    /// What writes .npy files.
+    pub(crate) fn to_npy(names: Names, writing: Writing) -> Self {
+        Self { names, bytes: None, slice: None, npy: true, offset: None, writing }
+    }
+
     pub(crate) fn run(&self, global: &Global) -> Outcome {
-        let is_there = !input::is_stream(&self.input) && self.input.exists();
-        if is_there && self.offset.is_none() && store::is_store(&self.input)? {
-            return self.run_store(&self.input, &self.target()?, global);
+        let named = self.names.resolve(|first, second| self.is_output(first, second))?;
+        named.each(|path, destination| self.run_input(path, destination, global))
+    }
+
+    /// Whether the second of two names is where the data of the first goes: not if it is to be
+    /// decompressed itself.
+    fn is_output(&self, first: &Path, second: &Path) -> Outcome<bool> {
+        if !second.exists() {
+            return Ok(!format::is_directory(first)? || is_single(first)?);
         }
-        if format::is_directory(&self.input)? && !is_frame(&self.input)? {
-            return self.run_directory(global);
+        let is_input = input::is_stream(first) || self.offset.is_some() || is_single(first)?;
+        Ok(is_input && !is_single(second)?)
+    }
+
+    /// Decompresses one of the inputs.
+    pub(crate) fn run_input(&self, path: &Path, destination: &Destination, global: &Global) -> Outcome {
+        let is_there = !input::is_stream(path) && path.exists();
+        if is_there && self.offset.is_none() && store::is_store(path)? {
+            return self.run_store(path, &self.target(path, destination)?, global);
         }
-        self.run_file(&self.input, &self.target()?, global).map_err(|failure| failure.or_repair(&self.input))
+        if is_there && format::is_directory(path)? && !is_frame(path)? {
+            return self.run_directory(path, destination, global);
+        }
+        let has_extension = format::without_extension(path).is_some() || store::without_extension(path).is_some();
+        if is_there && destination.name().is_none() && self.offset.is_none() && !has_extension && !is_single(path)? {
+            // What it is says more than its name.
+            Opening::new(global).open(path)?;
+        }
+        let target = self.target(path, destination)?;
+        let is_npy = self.asks_for_npy(destination.name());
+        let done = self.run_file(path, &target, is_npy, global).map_err(|failure| failure.or_repair(path));
+        done.and_then(|()| self.names.remove(path, &target))
     }
 
     /// Every member of a store, in a directory.
@@ -104,11 +136,14 @@ impl Decompress {
         if self.bytes.is_some() || self.slice.is_some() {
             return Err(Failure::usage(format!("{shown}: --bytes and --slice are for one member, FILE/member")));
         }
+        if self.names.removes() {
+            return Err(Failure::usage(format!("{shown}: --rm is not for stores; remove it yourself")));
+        }
         let opening = Opening::new(global);
         let store = Store::open(path, &opening)?;
         let write = |source: Source, path: &Path| {
             let target = Target { path, writing: Writing::INSIDE, source: path };
-            self.decompress(source, &target, global)
+            self.decompress(source, &target, self.npy, global)
         };
         let name =
             |key: &str| if self.npy && !is_npy_name(Path::new(key)) { format!("{key}.npy") } else { key.to_owned() };
@@ -116,30 +151,29 @@ impl Decompress {
     }
 
     /// Every compressed file of a directory, each beside itself or below OUTPUT.
-    fn run_directory(&self, global: &Global) -> Outcome {
-        if self.output.as_deref().is_some_and(input::is_stream) {
-            let shown = self.input.display();
-            return Err(Failure::usage(format!(
-                "{shown}: a directory cannot go to standard output; `blosc cat` takes files"
-            )));
-        }
-        let tree = Tree::of(&self.input, self.output.as_deref(), &|path| self.fate(path))?;
+    fn run_directory(&self, root: &Path, destination: &Destination, global: &Global) -> Outcome {
+        let output = destination.root_for(root)?;
+        let output = output.as_deref();
+        let tree = Tree::of(root, output, &|path| self.fate(path, output.is_some()))?;
         let name = |_: &Path, place: PathBuf| {
             if let Some(directory) = store::without_extension(&place) {
                 return directory;
             }
             self.named(format::without_extension(&place).unwrap_or(place))
         };
-        let plan = Plan { verb: "decompress", output: self.output.as_deref(), writing: self.writing, name: &name };
+        let plan = Plan { verb: "decompress", output, writing: self.writing, name: &name };
         tree.each(&plan, global.thread_count(), global, |job, global| match store::is_store(&job.file)? {
             true => self.run_store(&job.file, &job.target, global),
-            false => self.run_file(&job.file, &job.target, global),
+            false => {
+                self.run_file(&job.file, &job.target, self.npy, global)?;
+                self.names.remove(&job.file, &job.target)
+            }
         })
     }
 
     /// What is done with something in a directory: whatever is a Blosc file by its content is
     /// decompressed, and what is one by its name has to be.
-    fn fate(&self, path: &Path) -> Outcome<Fate> {
+    fn fate(&self, path: &Path, has_output: bool) -> Outcome<Fate> {
         let is_whole = store::is_store(path)?;
         if path.is_dir() {
             return Ok(if is_whole || is_frame(path)? { Fate::Work } else { Fate::Enter });
@@ -148,49 +182,51 @@ impl Decompress {
         if is_named {
             return Ok(Fate::Work);
         }
-        let has_other_name = self.output.is_some() || self.npy;
+        let has_other_name = has_output || self.npy;
         Ok(match is_whole || format::has_blosc_content(path)? {
             true if has_other_name => Fate::Work,
-            true => Fate::Keep("without an extension to leave out: give OUTPUT"),
+            true => Fate::Keep("without an extension to leave out: give -o OUTPUT"),
             false => Fate::Keep("not compressed"),
         })
     }
 
-    fn run_file(&self, path: &Path, target: &Path, global: &Global) -> Outcome {
+    /// Decompresses one file; `asks_for_npy` is whether the user has asked for an .npy file, by an
+    /// option or a name, and not only the name of INPUT.
+    fn run_file(&self, path: &Path, target: &Path, asks_for_npy: bool, global: &Global) -> Outcome {
         let place = input::shown(path);
         if !input::is_stream(target) {
             output::check_free(target, self.writing)?;
         }
         if input::is_stream(path) && self.is_plain(target) {
-            return self.run_stream(target, &place, global);
+            return self.run_stream(target, &place, asks_for_npy, global);
         }
         let permitted = store::split(path).map_or(path, |(store, _)| store);
         let target = Target { path: target, writing: self.writing, source: permitted };
         read_steadily(path, || {
             let source = Opening::new(global).at_offset(self.offset).open(path)?;
-            self.decompress(source, &target, global).in_data(place)
+            self.decompress(source, &target, asks_for_npy, global).in_data(place)
         })
     }
 
-    fn target(&self) -> Outcome<PathBuf> {
-        if let Some(output) = &self.output {
-            return Ok(output.clone());
+    fn target(&self, path: &Path, destination: &Destination) -> Outcome<PathBuf> {
+        if let Some(output) = destination.name() {
+            return Ok(output.to_owned());
         }
-        if input::is_stream(&self.input) {
-            return Ok(PathBuf::from("-"));
+        if input::is_stream(path) {
+            return Err(Failure::usage("standard input has no name to make one of; give -o FILE"));
         }
-        if let Some((store, member)) = store::split(&self.input) {
+        if let Some((store, member)) = store::split(path) {
             let name = Path::new(&member).file_name().map_or_else(PathBuf::new, PathBuf::from);
             let name = format::without_extension(&name).unwrap_or(name);
-            return Ok(self.named(store.with_file_name(name)));
+            return Ok(destination.place_for(&self.named(store.with_file_name(name))));
         }
-        if let Some(target) = store::without_extension(&self.input) {
-            return Ok(target);
-        }
-        format::without_extension(&self.input).map(|target| self.named(target)).ok_or_else(|| {
+        let without = store::without_extension(path)
+            .or_else(|| format::without_extension(path).map(|target| self.named(target)))
+            .or_else(|| matches!(destination, Destination::Into(_)).then(|| self.named(path.to_owned())));
+        without.map(|target| destination.place_for(&target)).ok_or_else(|| {
             Failure::usage(format!(
-                "{}: its name has no extension of a Blosc file to leave out; give OUTPUT",
-                self.input.display()
+                "{}: its name has no extension of a Blosc file to leave out; give -o OUTPUT",
+                path.display()
             ))
         })
     }
@@ -212,8 +248,8 @@ impl Decompress {
 
     /// Whether the user has asked for an .npy file, by an option or a name, and not only the name
     /// of INPUT.
-    fn asks_for_npy(&self) -> bool {
-        self.npy || self.output.as_deref().is_some_and(is_npy_name)
+    fn asks_for_npy(&self, output: Option<&Path>) -> bool {
+        self.npy || output.is_some_and(is_npy_name)
     }
 
     fn is_npy(&self, target: &Path) -> bool {
@@ -221,7 +257,7 @@ impl Decompress {
     }
 
     /// A Bloscpack file is read as it comes; everything else needs to be read here and there.
-    fn run_stream(&self, target: &Path, place: &str, global: &Global) -> Outcome {
+    fn run_stream(&self, target: &Path, place: &str, asks_for_npy: bool, global: &Global) -> Outcome {
         let target = &Target { path: target, writing: self.writing, source: Path::new("-") };
         let mut stdin = input::stdin()?;
         let mut head = Vec::new();
@@ -234,17 +270,16 @@ impl Decompress {
         }
         let bytes = input::spooled(&mut all).at(place)?;
         let source = Opening::new(global).open_bytes(Box::new(bytes), place)?;
-        self.decompress(source, target, global).in_data(place)
+        self.decompress(source, target, asks_for_npy, global).in_data(place)
     }
 
     /// Refuses to replace INPUT by less than it holds: a part of its data, or its data without its
     /// metadata.
     fn check_replaced(&self, source: &Source, target: &Target<'_>) -> Outcome {
-        let is_input = !input::is_stream(target.path)
-            && !input::is_stream(target.source)
-            && target.path.exists()
-            && input::is_same_file(target.path, target.source)?;
-        if !is_input {
+        let is_file = !input::is_stream(target.path) && !input::is_stream(target.source);
+        let is_input = is_file && target.path.exists() && input::is_same_file(target.path, target.source)?;
+        let is_removed = is_file && self.names.removes();
+        if !is_input && !is_removed {
             return Ok(());
         }
         let lost = if self.bytes.is_some() || self.slice.is_some() {
@@ -260,15 +295,18 @@ impl Decompress {
             }
             format!("its metadata ({})", names.join(", "))
         };
-        Err(Failure::usage(format!("this would replace INPUT, and lose {lost}; give another OUTPUT")))
+        Err(Failure::usage(match is_input {
+            true => format!("this would replace INPUT, and lose {lost}; give another OUTPUT"),
+            false => format!("--rm would lose {lost}; leave it out"),
+        }))
     }
 
-    fn decompress(&self, source: Source, target: &Target<'_>, global: &Global) -> Outcome {
+    fn decompress(&self, source: Source, target: &Target<'_>, asks_for_npy: bool, global: &Global) -> Outcome {
         self.check_replaced(&source, target)?;
         if self.slice.is_some() {
             return self.write_slice(source, target, global);
         }
-        let is_npy = self.is_npy(target.path) && (self.asks_for_npy() || describes(&source, target.path)?);
+        let is_npy = self.is_npy(target.path) && (asks_for_npy || describes(&source, target.path)?);
         if is_npy && let Some((array, items)) = unpickled(&source).map_err(or_as_it_is)? {
             return into_target(target, Some(array.nbytes()), global, |out| {
                 array.write_npy_header(&mut &mut *out)?;
@@ -298,7 +336,8 @@ impl Decompress {
         let Ok(array) = source.into_array()? else {
             return Err(Failure::usage("--slice is for arrays, and this is none; --bytes takes a part of any data"));
         };
-        let selections = array::parse_slice(text, array.shape())?;
+        let taken = slice::parse(text, array.shape())?;
+        let selections: Vec<AxisSelection> = taken.iter().map(Taken::selection).collect();
         let shape: Vec<u64> = array.slice_shape(&selections)?.into_iter().map(|length| length as u64).collect();
         let described = array::description(&array, &shape)?;
         let is_npy = self.is_npy(target.path);
@@ -309,12 +348,6 @@ impl Decompress {
             Ok(array.in_order(described.order()).slice_to(&selections, out)?)
         })
     }
-}
-
-/// Whether a directory is a sparse frame, or was one before its index was lost: that is an error,
-/// and its chunks are not files to be decompressed one by one.
-fn is_frame(directory: &Path) -> Outcome<bool> {
-    Ok(format::is_sparse_frame(directory)? || format::has_lost_index(directory)?)
 }
 
 /// What is known about the items before the file becomes its data.
@@ -387,9 +420,15 @@ fn into_target(
     if target.writing.is_inside() {
         return write(&mut progress.writing(LittleByLittle(File::create_new(target.path)?)));
     }
+    let start = Instant::now();
     let output = Output::to(target.path, target.writing)?.like(target.source);
     let file = LittleByLittle(output.create()?);
+    let stored = if input::is_stream(target.source) { 0 } else { size::of_path(target.source) };
     write(&mut progress.writing(file))?;
+    let nbytes = progress.done();
     drop(progress);
-    output.finish()
+    output.finish()?;
+    let done = Done { nbytes, stored, is_decompressed: true, time: start.elapsed() };
+    global.tell_done(target.path.display(), &done);
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! `blosc meta`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format;
 use crate::inputs::input::{self, read_layer, read_whole};

@@ -1,6 +1,7 @@
 //! `blosc repair`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
+use crate::arguments::size;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::source::Opening;
 use crate::inputs::{format, input};
@@ -8,7 +9,6 @@ use crate::outputs::changing::Alone;
 use crate::outputs::output::{self, Output, Writing};
 use crate::process::progress::{Progress, Task};
 use crate::process::terminal::printable;
-use crate::size;
 use crate::store;
 use blosc_oxide::bloscpack::{Recovery, recover};
 use blosc_oxide::{

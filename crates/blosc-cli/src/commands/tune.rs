@@ -1,11 +1,11 @@
 //! `blosc tune`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
+use crate::arguments::size;
 use crate::failure::{At, Outcome};
 use crate::inputs::input;
 use crate::outputs::output::{self, Output, Writing};
 use crate::process::terminal;
-use crate::size;
 use crate::tune::{self, Sample, Trial, Verdict};
 use clap::Args;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = size::parse_memory)]
     sample: usize,
     /// The size of an item in bytes [default: found out from the data]
-    #[arg(long, short, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     typesize: Option<u32>,
     /// Print everything that was tried, also what something else beats in every way
     #[arg(long)]

@@ -104,10 +104,12 @@ impl PlainFile {
         let mut array = None;
         let mut offset = 0;
         let mut reader: Box<dyn Read + Send> = if looks_for_arrays && start == NPY_MAGIC {
-            let header = NpyHeader::read_npy_header(&mut start.chain(&mut file)).in_data(&place)?;
+            let header = NpyHeader::read_npy_header(&mut start.chain(&mut file))
+                .map_err(|error| or_raw(&error))
+                .in_data(&place)?;
             if let Some(nbytes) = nbytes {
                 offset = file.stream_position().at(&place)?;
-                check_npy(&header, nbytes.saturating_sub(offset)).in_data(&place)?;
+                check_npy(&header, nbytes.saturating_sub(offset)).map_err(|error| or_raw(&error)).in_data(&place)?;
             }
             nbytes = Some(header.nbytes());
             let items = Items { inner: file, left: header.nbytes(), nbytes: header.nbytes() };
@@ -121,6 +123,20 @@ impl PlainFile {
         let file = if is_file { Some(part(Box::new(FileStorage::open(path).at(&place)?), offset)) } else { None };
         Ok(Self { data: Data { reader, file }, sample, nbytes, array })
     }
+}
+
+/// The same with what can be done with an .npy file that is broken, or holds objects.
+fn or_raw(error: &blosc_oxide::Error) -> blosc_oxide::Error {
+    blosc_oxide::Error::new(error.kind(), format!("{error}; --raw compresses its bytes as they are"))
+}
+
+/// The header of an .npy file, and its items.
+pub(crate) fn open_npy(path: &Path) -> Outcome<(NpyHeader, Bytes)> {
+    let mut file = File::open(path).at_path(path)?;
+    let header = NpyHeader::read_npy_header(&mut file).in_data(path.display())?;
+    let (offset, len) = (file.stream_position().at_path(path)?, file.metadata().at_path(path)?.len());
+    check_npy(&header, len.saturating_sub(offset)).in_data(path.display())?;
+    Ok((header, part(Box::new(FileStorage::from(file)), offset)))
 }
 
 /// Refuses an .npy file that has fewer or more bytes behind its header than that announces.

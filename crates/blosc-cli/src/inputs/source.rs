@@ -1,8 +1,9 @@
 //! A Blosc file of any format, recognised by its content.
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::behind;
+use crate::inputs::foreign;
 use crate::inputs::format::{self, FileFormat, HEADER_LEN};
 use crate::inputs::input::{self, Bytes};
 use crate::python;
@@ -110,6 +111,9 @@ impl Opening {
         if self.offset == 0 && store::is_archive(bytes) {
             return Failure::data(format!("{place}: {}", store::archive_fault(bytes)));
         }
+        if let Some(known) = foreign::name(bytes).filter(|_| self.offset == 0) {
+            return Failure::data(format!("{place}: this is no Blosc file, but {known}"));
+        }
         let at = if self.offset > 0 { format!(" at byte {}", self.offset) } else { String::new() };
         let advice = match FileFormat::of_path(Path::new(place)) {
             Some(FileFormat::B2frame | FileFormat::B2nd) => "`blosc repair` looks for what is left of a frame",
@@ -128,7 +132,11 @@ impl Opening {
             if store::is_store(path)? {
                 return Err(Failure::data(format!("{}: {}", path.display(), store::SEVERAL)));
             }
-            return Err(Failure::data(format!("{}: a directory without a sparse frame in it", path.display())));
+            let shown = path.display();
+            return Err(Failure::data(match foreign::name_of_directory(path) {
+                Some(known) => format!("{shown}: {known}"),
+                None => format!("{shown}: a directory without a sparse frame in it"),
+            }));
         }
         let frame = Frame::open_with(Location::directory(directory), &self.options());
         frame.map(Source::Frame).in_data(path.display())
@@ -197,6 +205,24 @@ impl Opening {
     fn part(&self, bytes: Bytes) -> Bytes {
         input::part(bytes, self.offset)
     }
+}
+
+/// Whether there is one thing to read at `path`, by its content: a Blosc file, a store, or a member
+/// of one.
+pub(crate) fn is_single(path: &Path) -> Outcome<bool> {
+    if !path.exists() {
+        return Ok(store::split(path).is_some());
+    }
+    if path.is_dir() {
+        return Ok(is_frame(path)? || store::is_store(path)?);
+    }
+    Ok(format::has_blosc_content(path)? || store::is_store(path)?)
+}
+
+/// Whether a directory is a sparse frame, or was one before its index was lost: that is an error,
+/// and its chunks are not files to be read one by one.
+pub(crate) fn is_frame(directory: &Path) -> Outcome<bool> {
+    Ok(format::is_sparse_frame(directory)? || format::has_lost_index(directory)?)
 }
 
 /// As much as the header of a chunk can have.

@@ -1,6 +1,6 @@
 //! Files that are changed in place: by one process at a time, and all or nothing.
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::source::Opening;
 use crate::process::progress::Progress;

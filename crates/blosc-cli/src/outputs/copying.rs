@@ -1,6 +1,6 @@
 //! Chunks that are taken over as they are, where both formats store them alike.
 
-use crate::array;
+use crate::arguments::array;
 use crate::failure::Outcome;
 use crate::inputs::format::{ARRAY_LAYERS, FileFormat};
 use crate::inputs::source::{ChunkFile, Source};

@@ -1,12 +1,15 @@
 //! How data is to be compressed: what was asked for, and what is done about the rest.
 
-use crate::array;
-use crate::cli::Global;
+use crate::arguments::array;
+use crate::arguments::cli::Global;
+use crate::arguments::level::{self, Digit};
+use crate::arguments::size;
+use crate::arguments::words::Words;
 use crate::failure::{Failure, Outcome};
 use crate::inputs::format::FileFormat;
 use crate::inputs::input::read_layer;
 use crate::show::metadata::{BLP_NAME, Metadata};
-use crate::size;
+use crate::tune::Candidate;
 use blosc_oxide::bloscpack::{Checksum, NpyHeader, Version};
 use blosc_oxide::{Codec, Compressor, Filter, Format, Limits, Options, SplitMode, Threads, limits::MAX_NBYTES};
 use clap::{Args, ValueEnum};
@@ -16,6 +19,8 @@ const CHUNK_SIZE: usize = 4 << 20;
 /// The same for Bloscpack files, as its own program has it.
 const BLP_CHUNK_SIZE: usize = 1 << 20;
 const LEVEL: u8 = 3;
+/// What a b2nd array can have.
+const MAX_DIMENSIONS: usize = 16;
 /// How much of the data is looked at to find out how large its items are.
 pub(crate) const SAMPLE: usize = 256 << 10;
 /// Sizes of items that data is tried with, when nothing says what it is.
@@ -27,22 +32,24 @@ const TYPESIZES: [usize; 4] = [2, 4, 8, 16];
 pub(crate) struct Encoding {
     /// The format to write; by default that of the extension of OUTPUT, else b2frame, or b2nd for
     /// an .npy file
-    #[arg(long, short = 'f', value_enum)]
+    #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
     /// blosclz, lz4, lz4hc, zlib, zstd, or in Blosc1 chunks snappy; with a loss, for arrays of
     /// floats: zfp_acc:EXPONENT of the largest error, zfp_prec:BITS, zfp_rate:PERCENT [default:
     /// zstd]
-    #[arg(long, value_name = "NAME[:META]", value_parser = parse_codec)]
+    #[arg(long, value_name = "NAME[:META]", value_parser = Words { parse: parse_codec, words: &CODECS })]
     codec: Option<(Codec, u8)>,
-    /// From 0, which only stores, to 9, the smallest [default: 3]
-    #[arg(long, short, value_parser = clap::value_parser!(u8).range(0..=9))]
+    /// From 0, which only stores, to 9, the smallest; `-1` to `-9` in short [default: 3]
+    #[arg(long, overrides_with_all = level::IDS, value_parser = clap::value_parser!(u8).range(0..=9))]
     level: Option<u8>,
+    #[command(flatten)]
+    digit: Digit,
     /// The size of an item in bytes [default: found out from the data]
-    #[arg(long, short, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     typesize: Option<u32>,
     /// A filter: shuffle, bitshuffle, delta, bytedelta, trunc_prec:BITS, int_trunc:BITS, none;
     /// repeat for several [default: shuffle]
-    #[arg(long, value_name = "NAME[:META]", value_parser = parse_filter)]
+    #[arg(long, value_name = "NAME[:META]", value_parser = Words { parse: parse_filter, words: &FILTERS })]
     filter: Vec<FilterArg>,
     /// When blocks are split into a stream for each byte of an item [default: forward]
     #[arg(long, value_enum)]
@@ -64,17 +71,18 @@ pub(crate) struct Encoding {
     /// The version of a blp file
     #[arg(long, value_name = "1|2|3", value_parser = parse_version)]
     blp_version: Option<Version>,
-    /// The type of the items as NumPy writes it, such as '<f8'
+    /// The type of the items, in NumPy's words: float32, int64, bool, `datetime64[ns]`, `<f8`,
+    /// or fields, `[('x', 'float32'), ('n', 'int8')]`
     #[arg(long, help_heading = "Arrays")]
     pub(crate) dtype: Option<String>,
-    /// The shape of the array, such as 100,200
-    #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
+    /// The shape of the array, such as 100,200; one length can be -1, which is found out
+    #[arg(long, help_heading = "Arrays", value_name = "N,...", allow_hyphen_values = true, value_parser = array::parse_lengths)]
     pub(crate) shape: Option<array::Lengths>,
-    /// The shape of its chunks
-    #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
+    /// The shape of its chunks; -1 is all of an axis
+    #[arg(long, help_heading = "Arrays", value_name = "N,...", allow_hyphen_values = true, value_parser = array::parse_lengths)]
     pub(crate) chunks: Option<array::Lengths>,
-    /// The shape of its blocks
-    #[arg(long, help_heading = "Arrays", value_name = "N,...", value_parser = array::parse_lengths)]
+    /// The shape of its blocks; -1 is all of an axis
+    #[arg(long, help_heading = "Arrays", value_name = "N,...", allow_hyphen_values = true, value_parser = array::parse_lengths)]
     pub(crate) blocks: Option<array::Lengths>,
     /// Add a metalayer with the content of a file; a blp file has one place, called `metadata`, for
     /// a JSON text
@@ -111,6 +119,10 @@ pub(crate) fn split_name(mode: SplitMode) -> &'static str {
         _ => "forward",
     }
 }
+
+/// What completions offer for codecs and filters; what is not listed may still be read.
+const CODECS: [&str; 9] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd", "snappy", "zfp_acc:", "zfp_prec:", "zfp_rate:"];
+const FILTERS: [&str; 7] = ["shuffle", "bitshuffle", "delta", "bytedelta", "trunc_prec:", "int_trunc:", "none"];
 
 fn parse_codec(text: &str) -> Result<(Codec, u8), String> {
     const WRITTEN: &str = "it can be blosclz, lz4, lz4hc, snappy, zlib or zstd";
@@ -184,7 +196,7 @@ impl Encoding {
     /// Whether anything is asked for that chunks which are copied as they are could not have.
     pub(crate) fn changes_chunks(&self) -> bool {
         self.codec.is_some()
-            || self.level.is_some()
+            || self.level().is_some()
             || self.typesize.is_some()
             || !self.filter.is_empty()
             || self.split.is_some()
@@ -195,6 +207,34 @@ impl Encoding {
             || self.shape.is_some()
             || self.chunks.is_some()
             || self.blocks.is_some()
+    }
+
+    /// The level that was asked for, in either way.
+    fn level(&self) -> Option<u8> {
+        self.level.or(self.digit.0)
+    }
+
+    /// The same with a setting that was found by measuring.
+    pub(crate) fn with_candidate(mut self, candidate: &Candidate) -> Self {
+        self.codec = Some((candidate.codec, 0));
+        self.level = Some(candidate.level);
+        self.filter = candidate.filters.iter().map(|&filter| FilterArg(Some(filter))).collect();
+        if self.filter.is_empty() {
+            self.filter.push(FilterArg(None));
+        }
+        self
+    }
+
+    /// The same with shapes that were found by measuring.
+    pub(crate) fn with_shapes(mut self, chunks: &[u64], blocks: &[u64]) -> Self {
+        self.chunks = Some(array::Lengths::from(chunks));
+        self.blocks = Some(array::Lengths::from(blocks));
+        self
+    }
+
+    /// Whether shapes of chunks or blocks were asked for.
+    pub(crate) fn has_shapes(&self) -> bool {
+        self.chunks.is_some() || self.blocks.is_some() || self.chunk_size.is_some() || self.block_size.is_some()
     }
 
     /// Whether an array is described.
@@ -259,6 +299,14 @@ impl Encoding {
         if let Some(array) = array.as_ref().filter(|_| self.redescribes()) {
             metadata.redescribe(array);
         }
+        if let Some(array) =
+            array.as_ref().filter(|array| format == FileFormat::B2nd && array.shape().len() > MAX_DIMENSIONS)
+        {
+            return Err(Failure::usage(format!(
+                "the array has {} dimensions, and b2nd has up to {MAX_DIMENSIONS}; --format b2frame keeps it, with its shape",
+                array.shape().len()
+            )));
+        }
         metadata.settle(format);
         let mut typesize = self.typesize(array.as_ref(), hints, sample);
         let is_ragged = nbytes.is_some_and(|nbytes| !nbytes.is_multiple_of(typesize as u64));
@@ -281,14 +329,16 @@ impl Encoding {
         if codec.is_zfp() && format != FileFormat::B2nd {
             return Err(Failure::usage(format!("--codec {codec} is for arrays: write b2nd, with --shape and --dtype")));
         }
-        let level = self.level.or(hints.level).unwrap_or(LEVEL);
+        let level = self.level().or(hints.level).unwrap_or(LEVEL);
         let filters =
             if codec.is_zfp() && self.filter.is_empty() { Vec::new() } else { self.filters(hints, format, typesize) };
         let options =
             self.options(format, hints, typesize, codec, level, &filters, &threads).with_codec_meta(codec_meta);
         let (checksum, has_xxh3) = self.checksum(format, hints)?;
         let chunk_size = self.chunk_size(format, hints, typesize)?;
-        let (chunks, blocks) = self.cells(hints);
+        let flat = nbytes.map(|nbytes| nbytes / typesize as u64);
+        let (chunks, blocks) =
+            self.cells(hints, array.as_ref().map(NpyHeader::shape).or(flat.as_ref().map(std::slice::from_ref)));
         let version = self.blp_version;
         Ok(Recipe {
             format,
@@ -315,8 +365,8 @@ impl Encoding {
 
     /// The shapes of chunks and blocks: those of the source are kept as long as nothing is asked
     /// for that they depend on.
-    fn cells(&self, hints: &Hints) -> (Option<Vec<u64>>, Option<Vec<u64>>) {
-        let asked = |lengths: &Option<array::Lengths>| lengths.as_ref().map(|lengths| lengths.0.clone());
+    fn cells(&self, hints: &Hints, shape: Option<&[u64]>) -> (Option<Vec<u64>>, Option<Vec<u64>>) {
+        let asked = |lengths: &Option<array::Lengths>| lengths.as_ref().map(|lengths| lengths.within(shape));
         let keeps_chunks = self.shape.is_none() && self.dtype.is_none() && self.chunk_size.is_none();
         let keeps_blocks = keeps_chunks && self.chunks.is_none() && self.block_size.is_none();
         let kept = |keeps: bool, lengths: &Option<Vec<u64>>| lengths.clone().filter(|_| keeps);
@@ -328,16 +378,16 @@ impl Encoding {
 
     fn array(&self, metadata: &Metadata, hints: &Hints, nbytes: Option<u64>) -> Outcome<Option<NpyHeader>> {
         let stored = metadata.array();
-        let shape = self.shape.as_ref().map(|lengths| lengths.0.clone());
-        if shape.is_none() && self.dtype.is_none() {
+        if self.shape.is_none() && self.dtype.is_none() {
             return Ok(stored);
         }
         let typesize = self.typesize.map(|size| size as usize).or(hints.typesize).unwrap_or(1);
-        if let (None, Some(dtype), Some(stored)) = (&shape, &self.dtype, &stored) {
+        if let (None, Some(dtype), Some(stored)) = (&self.shape, &self.dtype, &stored) {
             return array::seen_as(stored, dtype).map(Some);
         }
         let dtype = self.dtype.clone().or_else(|| stored.as_ref().map(NpyHeader::dtype));
         let dtype = dtype.unwrap_or_else(|| array::default_dtype(typesize));
+        let shape = self.shape.as_ref().map(|shape| array::resolved(&dtype, shape, nbytes)).transpose()?;
         // The same bytes in another shape: whichever axis varied fastest still does.
         let order = stored.as_ref().map(NpyHeader::order).unwrap_or_default();
         array::described(&dtype, shape, order, nbytes).map(Some)
@@ -455,7 +505,7 @@ fn default_codec(hint: Option<Codec>, format: FileFormat) -> Codec {
 }
 
 /// Whether a format can have these filters.
-fn fits(filters: &[Filter], format: FileFormat, typesize: usize) -> bool {
+pub(crate) fn fits(filters: &[Filter], format: FileFormat, typesize: usize) -> bool {
     let is_simple = |filter: &Filter| matches!(filter, Filter::Shuffle | Filter::BitShuffle);
     match format {
         FileFormat::Blosc1 | FileFormat::Blp => filters.len() <= 1 && filters.iter().all(is_simple),

@@ -6,7 +6,7 @@ use crate::inputs::format;
 use crate::inputs::input;
 use crate::outputs::changing::LOCK_NAME;
 use crate::outputs::placement::{self, Misplaced, Names, Placed};
-use crate::process::signals;
+use crate::process::{progress, signals, terminal};
 use clap::Args;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
@@ -28,7 +28,7 @@ static HANDLER: Once = Once::new();
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Writing {
     /// Overwrite what is there; compress overwrites only Blosc files
-    #[arg(long)]
+    #[arg(long, short)]
     force: bool,
     /// Do not wait until the result is on the disk: faster, but a power cut can then lose it and
     /// what it replaces
@@ -110,7 +110,7 @@ impl Output {
     }
 
     fn unfinished(directory: &Path, target: Option<PathBuf>, writing: Writing) -> Outcome<Self> {
-        HANDLER.call_once(|| signals::before_end(end_interrupted));
+        catch_interrupts();
         let mut unfinished = lock();
         let room = make_room(directory)?;
         unfinished.push(room.clone());
@@ -311,6 +311,14 @@ pub(crate) fn copy_to_stdout(path: &Path) -> Outcome {
     }
 }
 
+/// Refuses to print compressed data where somebody would read it.
+pub(crate) fn check_no_terminal(writing: Writing) -> Outcome {
+    if !terminal::stdout_is_terminal() || writing.is_forced() {
+        return Ok(());
+    }
+    Err(Failure::usage("compressed data is not printed on a terminal; write it with -o FILE, or force it with -f"))
+}
+
 /// Refuses to overwrite what was not asked to be.
 pub(crate) fn check_free(target: &Path, writing: Writing) -> Outcome {
     let Ok(there) = target.symlink_metadata() else { return Ok(()) };
@@ -338,7 +346,7 @@ pub(crate) fn check_free(target: &Path, writing: Writing) -> Outcome {
 }
 
 fn there_already(target: &Path) -> Failure {
-    Failure::usage(format!("{}: there is something already; --force overwrites it", target.display()))
+    Failure::usage(format!("{}: there is something already; -f or --force overwrites it", target.display()))
 }
 
 /// Whether something would be lost with the file at `path`, or the one that a link there leads to,
@@ -377,8 +385,14 @@ fn next_number() -> u64 {
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
 
+/// From now on, whoever interrupts the program leaves neither files nor a line behind.
+pub(crate) fn catch_interrupts() {
+    HANDLER.call_once(|| signals::before_end(end_interrupted));
+}
+
 /// Removes what is unfinished, and ends the program.
 fn end_interrupted() {
+    let _no_line = progress::clear();
     // Held to the end: nothing new is begun, and nothing is half renamed.
     let unfinished = lock();
     for room in unfinished.iter() {

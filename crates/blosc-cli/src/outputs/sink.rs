@@ -1,6 +1,6 @@
 //! Writing a file of any format from plain data.
 
-use crate::array;
+use crate::arguments::array;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format::FileFormat;
 use crate::inputs::input::{Data, read_whole};

@@ -1,6 +1,6 @@
 //! Every file of a directory, several at a time.
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::outputs::output::{self, Output, Writing};
 use crate::outputs::placement;

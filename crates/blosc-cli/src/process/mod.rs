@@ -3,4 +3,5 @@
 pub(crate) mod instructions;
 pub(crate) mod progress;
 pub(crate) mod signals;
+pub(crate) mod summary;
 pub(crate) mod terminal;

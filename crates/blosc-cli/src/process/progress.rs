@@ -1,20 +1,21 @@
 //! How far long work has come: a line on the terminal, rewritten some times a second.
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
+use crate::arguments::size;
 use crate::failure::{At, Outcome};
 use crate::inputs::format;
 use crate::inputs::input::{self, Bytes, Data};
 use crate::inputs::source::{Opening, Source};
+use crate::outputs::output;
 use crate::process::terminal;
-use crate::size;
 use crate::store;
 use blosc_oxide::storage::{Directory, DirectoryReader, FileDirectory, ReadAt, Storage, WriteRight};
 use std::fs::Metadata;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,8 @@ impl Progress {
     pub(crate) fn start(task: Task, may_show: bool) -> Self {
         let done = Arc::new(AtomicU64::new(0));
         let shower = (may_show && terminal::stderr_is_terminal()).then(|| {
+            // The line goes away when the program is interrupted.
+            output::catch_interrupts();
             let (stop, stopped) = mpsc::channel();
             let done = Arc::clone(&done);
             (stop, std::thread::spawn(move || show(&task, &done, &stopped)))
@@ -98,6 +101,11 @@ impl Progress {
         Moved(self.writing(storage))
     }
 
+    /// Counts bytes that are counted nowhere else.
+    pub(crate) fn add(&self, count: u64) {
+        self.done.fetch_add(count, Ordering::Relaxed);
+    }
+
     /// How many bytes there were.
     pub(crate) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
@@ -114,35 +122,61 @@ impl Drop for Progress {
     }
 }
 
-fn show(task: &Task, done: &AtomicU64, stopped: &mpsc::Receiver<()>) {
-    let start = Instant::now();
-    let mut is_shown = false;
-    while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        if start.elapsed() >= PATIENCE {
-            // A terminal that cannot be written to shows nothing.
-            let _ =
-                write!(io::stderr().lock(), "\r\x1b[K{}", line(task, done.load(Ordering::Relaxed), start.elapsed()));
-            is_shown = true;
-        }
-    }
-    if is_shown {
+/// Whether there is a line on the terminal. Whoever writes to it holds this.
+static SHOWN: Mutex<bool> = Mutex::new(false);
+
+/// Takes the line away, and keeps it from coming back as long as the result lives.
+pub(crate) fn clear() -> MutexGuard<'static, bool> {
+    let mut is_shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if *is_shown {
+        // A terminal that cannot be written to shows nothing.
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        *is_shown = false;
     }
+    is_shown
 }
 
-/// One line: verb, bar, amount, speed and ratio.
+fn show(task: &Task, done: &AtomicU64, stopped: &mpsc::Receiver<()>) {
+    let start = Instant::now();
+    while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        if start.elapsed() >= PATIENCE {
+            let text = line(task, done.load(Ordering::Relaxed), start.elapsed());
+            // A line that is too long would leave parts of itself behind.
+            let text: String = text.chars().take(terminal::width().saturating_sub(1)).collect();
+            let mut is_shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = write!(io::stderr().lock(), "\r\x1b[K{text}");
+            *is_shown = true;
+        }
+    }
+    drop(clear());
+}
+
+/// One line: verb, percent, bar, amount, speed, ratio and the time that is left.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 fn line(task: &Task, done: u64, elapsed: Duration) -> String {
-    let speed = size::display(per_second(done, elapsed));
-    let amount = match task.total {
-        Some(total) => format!("{} {} of {}", bar(done, total), size::display(done), size::display(total)),
+    let speed = per_second(done, elapsed);
+    let amount = match task.total.filter(|&total| total > 0) {
+        Some(total) => {
+            let percent = u128::from(done.min(total)) * 100 / u128::from(total);
+            format!("{percent:>3} % {} {} of {}", bar(done, total), size::display(done), size::display(total))
+        }
         None => size::display(done),
     };
     // The size of a directory says nothing, and those of all its files would take longer each time.
     let written = task.compressed.as_ref().and_then(|path| path.metadata().ok()).filter(Metadata::is_file);
     let written = written.map_or(0, |meta| meta.len());
     let ratio = if written > 0 { format!(", ratio {:.2}", done as f64 / written as f64) } else { String::new() };
-    format!("{} {amount}, {speed}/s{ratio}", task.verb)
+    let left = task.total.and_then(|total| total.checked_sub(done)).filter(|&left| left > 0 && speed > 0);
+    let left = left.map_or_else(String::new, |left| format!(", {} left", duration(left / speed)));
+    format!("{} {amount}, {}/s{ratio}{left}", task.verb, size::display(speed))
+}
+
+fn duration(seconds: u64) -> String {
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
 }
 
 fn per_second(done: u64, elapsed: Duration) -> u64 {
@@ -352,7 +386,7 @@ mod tests {
     fn a_line_tells_amount_speed_and_ratio() {
         let task = Task { verb: "compressing", total: Some(4 << 20), compressed: None };
         let text = line(&task, 1 << 20, Duration::from_secs(2));
-        assert_eq!(text, "compressing [######------------------] 1.00 MiB of 4.00 MiB, 512 KiB/s");
+        assert_eq!(text, "compressing  25 % [######------------------] 1.00 MiB of 4.00 MiB, 512 KiB/s, 6 s left");
         assert!(
             line(&Task { total: None, ..task }, 1 << 20, Duration::from_secs(1)).starts_with("compressing 1.00 MiB,")
         );

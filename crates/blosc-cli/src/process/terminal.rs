@@ -1,10 +1,58 @@
 //! What a terminal can show.
 
-use std::io::{IsTerminal, stderr, stdout};
+use crate::arguments::cli::Colour;
+use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::sync::OnceLock;
 
-/// Whether standard output is a terminal that shows colours.
+/// What the command line says about colours.
+static CHOSEN: OnceLock<Colour> = OnceLock::new();
+
+/// Takes note of what the command line says about colours.
+pub(crate) fn choose_colour(colour: Colour) {
+    // The first word counts, and there is one.
+    let _ = CHOSEN.set(colour);
+}
+
+/// Whether standard output shows colours.
 pub(crate) fn stdout_has_colour() -> bool {
-    stdout().is_terminal() && allows_colour()
+    has_colour(stdout_is_terminal())
+}
+
+/// Whether standard error shows colours.
+pub(crate) fn stderr_has_colour() -> bool {
+    has_colour(stderr_is_terminal())
+}
+
+fn has_colour(is_terminal: bool) -> bool {
+    match CHOSEN.get().unwrap_or(&Colour::Auto) {
+        Colour::Auto => is_terminal && allows_colour(),
+        Colour::Always => true,
+        Colour::Never => false,
+    }
+}
+
+/// How wide the terminal at standard error is; a usual width where that cannot be told.
+pub(crate) fn width() -> usize {
+    const USUAL: usize = 80;
+    #[cfg(unix)]
+    {
+        let size = rustix::termios::tcgetwinsize(stderr());
+        size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(USUAL)
+    }
+    #[cfg(not(unix))]
+    {
+        USUAL
+    }
+}
+
+/// Whether standard input is a terminal: nothing comes from there unless somebody types it.
+pub(crate) fn stdin_is_terminal() -> bool {
+    stdin().is_terminal()
+}
+
+/// Whether standard output is a terminal.
+pub(crate) fn stdout_is_terminal() -> bool {
+    stdout().is_terminal()
 }
 
 /// Whether standard error is a terminal.

@@ -1,9 +1,10 @@
 //! What is known about a file, for people to read.
 
+use crate::arguments::dtype::in_words;
+use crate::arguments::size;
 use crate::outputs::encoding::split_name;
 use crate::process::terminal::printable;
 use crate::show::facts::{ChunkFacts, Examined, Facts, ambiguity, names, ratio, special_name};
-use crate::size;
 use blosc_oxide::Result;
 use std::fmt::Write as _;
 
@@ -31,7 +32,7 @@ fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
     ];
     if let (Some(shape), Some(dtype)) = (&facts.shape, &facts.dtype) {
         let order = if facts.order == Some("F") { ", Fortran order" } else { "" };
-        lines.push(("array", format!("{} of {dtype}{order}", lengths(shape))));
+        lines.push(("array", format!("{} of {}{order}", lengths(shape), in_words(dtype))));
     }
     if let (Some(chunks), Some(blocks)) = (&facts.chunks, &facts.blocks) {
         lines.push(("cut into", format!("chunks of {}, blocks of {}", lengths(chunks), lengths(blocks))));
@@ -73,7 +74,7 @@ fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
         lines.push(("damaged", format!("{} of the chunks; the first: {damage}", facts.damaged)));
     }
     if let Some(dead) = facts.dead_bytes.filter(|&dead| dead > 0) {
-        lines.push(("dead bytes", format!("{dead} ({}); `blosc compact` gives them back", size::display(dead))));
+        lines.push(("dead bytes", format!("{dead} ({}); `blosc compact` reclaims them", size::display(dead))));
     }
     lines
 }
@@ -88,10 +89,24 @@ fn format_line(facts: &Facts) -> String {
     format!("{}, version {}{layout}", facts.format.name(), facts.version)
 }
 
+/// The bytes of the file itself, where there is one, and the ratio of the data to them.
 fn compressed_line(facts: &Facts) -> String {
-    let ratio =
-        ratio(facts.nbytes, facts.cbytes).map_or_else(String::new, |ratio| format!(", {ratio:.2} times smaller"));
-    format!("{} bytes ({}){ratio}", facts.cbytes, size::display(facts.cbytes))
+    let stored = facts.file_bytes.unwrap_or(facts.cbytes);
+    let chunks = if stored == facts.cbytes { String::new() } else { format!(", {} of them chunks", facts.cbytes) };
+    format!("{stored} bytes ({}){chunks}, {}", size::display(stored), ratio_in_words(facts.nbytes, stored))
+}
+
+/// The ratio of data to what it has become, and what that means if it has grown.
+pub(crate) fn ratio_in_words(nbytes: u64, stored: u64) -> String {
+    match ratio(nbytes, stored) {
+        None => "nothing stored".to_owned(),
+        Some(_) if nbytes == 0 => "no data".to_owned(),
+        Some(found) if stored > nbytes => {
+            let grown = u128::from(stored - nbytes) * 100 / u128::from(nbytes);
+            format!("ratio {found:.2}: {grown} % larger than the data")
+        }
+        Some(found) => format!("ratio {found:.2}"),
+    }
 }
 
 fn chunks_line(facts: &Facts) -> String {

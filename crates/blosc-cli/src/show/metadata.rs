@@ -1,6 +1,6 @@
 //! What files say beyond their data, in a form that every format can give and take.
 
-use crate::array;
+use crate::arguments::array;
 use crate::inputs::format::{self, FileFormat};
 use crate::inputs::source::Source;
 use crate::python::{TENSOR_LAYER, described_tensor};

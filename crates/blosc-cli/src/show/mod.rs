@@ -5,3 +5,5 @@ pub(crate) mod facts;
 pub(crate) mod info_text;
 pub(crate) mod json;
 pub(crate) mod metadata;
+pub(crate) mod rows;
+pub(crate) mod values;

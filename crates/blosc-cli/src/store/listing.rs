@@ -1,12 +1,13 @@
 //! What `blosc info` says about a store.
 
 use super::{Member, Store};
+use crate::arguments::size;
 use crate::failure::{At, Outcome};
 use crate::inputs::source::Opening;
 use crate::process::terminal::printable;
 use crate::show::facts::{Facts, ratio};
 use crate::show::json;
-use crate::size;
+use crate::show::rows::Row;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -35,6 +36,21 @@ impl Store {
             all.push(listed);
         }
         Ok(all)
+    }
+
+    /// A row for each member.
+    pub(crate) fn rows(&self, place: &str, opening: &Opening) -> Outcome<Vec<Row>> {
+        let row = |listed: &Listed<'_>| {
+            let name = format!("{place}/{}", listed.member.name());
+            match (&listed.facts, &listed.missing) {
+                (Some(facts), None) => Row::of_facts(name, facts, listed.stored),
+                (_, missing) => {
+                    let format = if missing.is_some() { "reference" } else { "other" }.to_owned();
+                    Row { name, format, nbytes: listed.stored, stored: listed.stored, ..Row::default() }
+                }
+            }
+        };
+        Ok(self.listed(opening)?.iter().map(row).collect())
     }
 
     /// For people: a line for each member.

@@ -32,7 +32,8 @@ const EXTENSIONS: [&str; 3] = ["b2z", "b2d", "b2e"];
 /// What is said where one file is wanted.
 pub(crate) const SEVERAL: &str = "a store of python-blosc2: name one of its members, FILE/member, or `blosc decompress` it as a whole; \
      `blosc info` lists them";
-const NO_STORE: &str = "an archive without embed.b2e is no store of python-blosc2";
+const NO_STORE: &str =
+    "a zip archive (.npz files are, too), and without embed.b2e no store of python-blosc2; `unzip` takes it apart";
 /// How much is read at a time to compare a checksum.
 const PIECE: u64 = 1 << 20;
 
@@ -404,7 +405,7 @@ impl Store {
     pub(crate) fn stored(&self, member: &Member) -> u64 {
         match &member.place {
             Place::Window { len, .. } | Place::Embedded(Embedded::Frame { len, .. }) => *len,
-            Place::File(path) => crate::size::of_path(path),
+            Place::File(path) => crate::arguments::size::of_path(path),
             Place::Embedded(Embedded::Remote { .. }) => 0,
         }
     }

@@ -1,5 +1,6 @@
 //! The settings that are tried.
 
+use super::choice::{Goal, Wishes};
 use blosc_oxide::{Codec, Filter, Options, Threads};
 
 /// One choice of codec, level, filters and block size.
@@ -28,6 +29,22 @@ pub(super) fn levels() -> [(Codec, &'static [u8]); 5] {
     ]
 }
 
+/// The levels that each codec is tried with where little time is to be spent.
+pub(super) fn quick_levels(wishes: &Wishes) -> Vec<(Codec, u8)> {
+    const SMALL: [(Codec, &[u8]); 2] = [(Codec::Zstd, &[1, 3, 5, 7, 9]), (Codec::Zlib, &[9])];
+    const FAST: [(Codec, &[u8]); 3] = [(Codec::BloscLz, &[1, 5]), (Codec::Lz4, &[1, 5, 9]), (Codec::Zstd, &[1])];
+    const BALANCED: [(Codec, &[u8]); 2] = [(Codec::Lz4, &[1, 5, 9]), (Codec::Zstd, &[1, 2, 3, 4])];
+    // What is within bounds may be anywhere.
+    let lists: &[&[(Codec, &[u8])]] = match wishes.goal() {
+        _ if wishes.have_bounds() => &[&FAST, &SMALL],
+        Goal::Size => &[&SMALL],
+        Goal::Speed => &[&FAST],
+        Goal::Balance => &[&BALANCED],
+    };
+    let all = lists.iter().flat_map(|list| list.iter());
+    all.flat_map(|(codec, levels)| levels.iter().map(move |level| (*codec, *level))).collect()
+}
+
 /// The filters that may help data of this typesize.
 pub(super) fn filter_choices(typesize: usize) -> Vec<Vec<Filter>> {
     let mut choices = vec![Vec::new()];
@@ -44,6 +61,12 @@ pub(super) fn filter_choices(typesize: usize) -> Vec<Vec<Filter>> {
 }
 
 impl Candidate {
+    /// The settings that are used if nothing is said.
+    pub(super) fn usual() -> Self {
+        let codec = if Codec::Zstd.is_built_in() { Codec::Zstd } else { Codec::Lz4 };
+        Self::new(codec, 3, &[Filter::Shuffle])
+    }
+
     pub(super) fn new(codec: Codec, level: u8, filters: &[Filter]) -> Self {
         Self { codec, level, filters: filters.to_vec(), blocksize: None }
     }
@@ -52,7 +75,7 @@ impl Candidate {
         Self { blocksize: Some(blocksize), ..self.clone() }
     }
 
-    pub(super) fn options(&self, typesize: usize, threads: &Threads) -> Options {
+    pub(crate) fn options(&self, typesize: usize, threads: &Threads) -> Options {
         Options::new(typesize)
             .with_codec(self.codec)
             .with_level(self.level)

@@ -3,6 +3,7 @@
 use super::candidate::Candidate;
 use crate::failure::{Failure, Outcome};
 use blosc_oxide::{Compressor, Decompressor, Threads};
+use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Each way is repeated until this much time has gone by, and the best time counts.
@@ -35,6 +36,19 @@ impl Measurement {
     /// Megabytes a second of compressing and decompressing once.
     pub(crate) fn both_speeds(&self) -> f64 {
         self.speed(self.compress + self.decompress)
+    }
+}
+
+impl fmt::Display for Measurement {
+    /// The options that stand for the setting, and what they come to.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Candidate { codec, level, filters, .. } = &self.candidate;
+        write!(f, "--codec {codec} --level {level}")?;
+        match filters.is_empty() {
+            true => write!(f, " --filter none")?,
+            false => filters.iter().try_for_each(|filter| write!(f, " --filter {filter}"))?,
+        }
+        write!(f, ", ratio {:.2}, {:.0} MB/s", self.ratio(), self.speed(self.compress))
     }
 }
 

@@ -1,27 +1,58 @@
 //! Which settings suit the user's own data: they are tried out on a sample of it.
 
 mod candidate;
+mod choice;
 mod measure;
 mod page;
 mod sample;
+mod shapes;
 mod table;
 mod verdict;
 
 pub(crate) use candidate::Candidate;
+pub(crate) use choice::Wishes;
 pub(crate) use measure::{Measurement, Trial};
 pub(crate) use page::page;
-pub(crate) use sample::Sample;
+pub(crate) use sample::{Sample, sample_of};
+pub(crate) use shapes::{Part, best_shapes};
 pub(crate) use table::{command_line, table};
 pub(crate) use verdict::Verdict;
 
 use crate::failure::Outcome;
-use candidate::{BLOCKSIZES, FILTER_PROBES, filter_choices, levels};
+use blosc_oxide::{Codec, Filter};
+use candidate::{BLOCKSIZES, FILTER_PROBES, filter_choices, levels, quick_levels};
 use std::time::Duration;
 
 /// A setting that takes longer than this on the sample is not tried with higher levels.
 const PATIENCE: Duration = Duration::from_millis(2500);
 /// With how many of the filters all codecs are tried.
 const KEPT_FILTERS: usize = 2;
+
+/// Tries out the settings that a goal can choose from, fewer than `tune` does; `fits` is whether
+/// the format can have filters.
+pub(crate) fn quick(
+    trial: &mut Trial<'_>,
+    wishes: &Wishes,
+    fits: &dyn Fn(&[Filter]) -> bool,
+) -> Outcome<Vec<Measurement>> {
+    let mut found = vec![trial.measure(&Candidate::usual())?];
+    let mut choices = Vec::new();
+    for filters in filter_choices(trial.typesize()).into_iter().filter(|filters| fits(filters)) {
+        let measurement = trial.measure(&Candidate::new(Codec::Zstd, 1, &filters))?;
+        choices.push((measurement.cbytes, filters));
+        found.push(measurement);
+    }
+    choices.sort_by_key(|(cbytes, _)| *cbytes);
+    for (codec, level) in quick_levels(wishes) {
+        for (_, filters) in choices.iter().take(KEPT_FILTERS) {
+            let candidate = Candidate::new(codec, level, filters);
+            if codec.is_built_in() && !found.iter().any(|known| known.candidate == candidate) {
+                found.push(trial.measure(&candidate)?);
+            }
+        }
+    }
+    Ok(found)
+}
 
 /// Tries out codecs, levels, filters and block sizes; `tell` hears how far it has come.
 pub(crate) fn tune(trial: &mut Trial<'_>, mut tell: impl FnMut(usize)) -> Outcome<Vec<Measurement>> {
@@ -30,6 +61,8 @@ pub(crate) fn tune(trial: &mut Trial<'_>, mut tell: impl FnMut(usize)) -> Outcom
         found.push(measurement);
         tell(found.len());
     };
+    // What the others are compared with.
+    add(trial.measure(&Candidate::usual())?, &mut found);
     let mut choices = Vec::new();
     for filters in filter_choices(trial.typesize()) {
         let mut cbytes = 0;

@@ -4,8 +4,8 @@ use super::measure::Measurement;
 use super::sample::Sample;
 use super::table::command_line;
 use super::verdict::{LINK, Verdict, is_on_front};
+use crate::arguments::size;
 use crate::show::json;
-use crate::size;
 use serde_json::Value;
 
 const TEMPLATE: &str = include_str!("page.html");

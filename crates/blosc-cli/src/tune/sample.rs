@@ -1,6 +1,6 @@
 //! A sample of the data: pieces from all over it.
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format::FileFormat;
 use crate::inputs::input::{self, PlainFile};
@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// In how many pieces a long file is sampled.
 const PIECES: u64 = 8;
+/// How much data is tried with where nobody asks for it.
+const QUICK_ROOM: usize = 4 << 20;
 
 /// Some of the data, and what is known about all of it.
 pub(crate) struct Sample {
@@ -81,6 +83,21 @@ impl Sample {
         }
         Ok(Self { bytes, typesize, total: file.nbytes, converted: None })
     }
+}
+
+/// Pieces from all over data that is to be compressed; of what comes through a pipe, its start.
+pub(crate) fn sample_of(file: &PlainFile, typesize: usize) -> Outcome<Vec<u8>> {
+    let (Some(storage), Some(total)) = (&file.data.file, file.nbytes) else {
+        let whole = file.sample.len() - file.sample.len() % typesize.max(1);
+        return Ok(file.sample[..whole].to_vec());
+    };
+    let mut bytes = Vec::new();
+    for (start, len) in pieces(total - total % typesize.max(1) as u64, QUICK_ROOM, typesize.max(1)) {
+        let at = bytes.len();
+        bytes.resize(at + usize::try_from(len).unwrap_or(0), 0);
+        storage.read_at(start, &mut bytes[at..])?;
+    }
+    Ok(bytes)
 }
 
 fn is_blosc(path: &Path) -> bool {

@@ -3,7 +3,7 @@
 use super::candidate::Candidate;
 use super::measure::Measurement;
 use super::verdict::{Verdict, is_on_front};
-use crate::size;
+use crate::arguments::size;
 use std::fmt::Write as _;
 
 /// A line for each measurement, the smallest result first; of those that others beat in every way,

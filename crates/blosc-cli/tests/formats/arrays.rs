@@ -45,11 +45,11 @@ fn an_npy_file_with_bytes_missing_or_left_over_is_an_error_in_every_format() {
     scratch.write("long.npy", &[&whole[..], b"x"].concat());
     for format in ["b2frame", "sframe", "b2nd", "blp", "chunk", "blosc1", "packed", "frame-beta5"] {
         for (name, why) in [("short.npy", "cut off"), ("long.npy", "behind the array")] {
-            let line = assert_fails(&run(&scratch, &["c", name, "out", "--format", format]), 1, format);
+            let line = assert_fails(&run(&scratch, &["c", name, "-o", "out", "--format", format]), 1, format);
             assert!(line.contains(why), "{format}: {line}");
             let bytes = fs::read(scratch.join(name)).unwrap();
             let target = scratch.join("out");
-            let piped = blosc_with_input(["c", "-", target.to_str().unwrap(), "--format", format], &bytes);
+            let piped = blosc_with_input(["c", "-", "-o", target.to_str().unwrap(), "--format", format], &bytes);
             let line = assert_fails(&piped, 1, format);
             assert!(line.contains(why), "{format}, through a pipe: {line}");
         }
@@ -238,7 +238,7 @@ fn a_description_on_the_command_line_is_kept_by_every_format_that_has_a_place_fo
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(6000));
     for format in DESCRIBED {
-        let command = ["c", "data.bin", format, "--format", format, "--shape", "60,100", "--dtype", "<i4"];
+        let command = ["c", "data.bin", "-o", format, "--format", format, "--shape", "60,100", "--dtype", "<i4"];
         assert!(run(&scratch, &command).status.success(), "{format}");
         let back = run(&scratch, &["d", format, "-", "--npy"]).stdout;
         assert_eq!(back, npy("<i4", "(60, 100)", &ramp(6000)), "{format}");
@@ -254,7 +254,7 @@ fn a_shape_that_the_data_does_not_have_is_refused_for_every_format() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(6000));
     for format in DESCRIBED {
-        let command = ["c", "data.bin", "out", "--format", format, "--shape", "60,99", "--dtype", "<i4"];
+        let command = ["c", "data.bin", "-o", "out", "--format", format, "--shape", "60,99", "--dtype", "<i4"];
         let line = assert_fails(&run(&scratch, &command), 2, format);
         assert!(line.contains("an array of 23760 bytes is described, there are 24000"), "{format}: {line}");
     }
@@ -320,7 +320,7 @@ fn what_becomes_an_npy_file_is_called_so() {
         assert!(run(&scratch, &["d", file, "--npy"]).status.success(), "{file}");
     }
     assert_eq!(scratch.names(), ["cube.npy", "cube.npy.b2nd", "plain.b2nd", "plain.npy"]);
-    assert!(run(&scratch, &["d", ".", "below", "--npy"]).status.success());
+    assert!(run(&scratch, &["d", ".", "-o", "below", "--npy"]).status.success());
     let mut names: Vec<_> =
         fs::read_dir(scratch.join("below")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();

@@ -48,7 +48,7 @@ fn data_comes_back_from_every_format() {
     for format in FORMATS {
         let name = format!("0.{format}");
         let sizes: &[&str] = if DESCRIBING.contains(&format) { &["--chunk-size", "50000"] } else { &[] };
-        run(&[&["c", "data.bin", &name, "--format", format, "--codec", "lz4"], sizes].concat(), &scratch);
+        run(&[&["c", "data.bin", "-o", &name, "--format", format, "--codec", "lz4"], sizes].concat(), &scratch);
     }
     for_each(&pairs(), |(from, to)| there_and_back(&scratch, from, to, plain));
 }
@@ -58,7 +58,7 @@ fn no_data_comes_back_from_every_format() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &[]);
     for format in FORMATS {
-        run(&["c", "data.bin", &format!("0.{format}"), "--format", format], &scratch);
+        run(&["c", "data.bin", "-o", &format!("0.{format}"), "--format", format], &scratch);
     }
     for_each(&pairs(), |(from, to)| there_and_back(&scratch, from, to, &[]));
 }
@@ -71,7 +71,7 @@ fn arrays_and_metadata_come_back_from_every_format_that_has_a_place_for_them() {
     scratch.write("note.txt", b"a note");
     for format in FORMATS {
         let name = format!("0.{format}");
-        let mut arguments = vec!["-q", "c", "cube.npy", &name, "--format", format, "--codec", "lz4"];
+        let mut arguments = vec!["-q", "c", "cube.npy", "-o", &name, "--format", format, "--codec", "lz4"];
         if WITH_METALAYERS.contains(&format) {
             arguments.extend(["--meta", "kind=note.txt"]);
         }

@@ -95,7 +95,7 @@ fn info_shows_the_type_and_shape_of_saved_arrays() {
     for (name, line) in [
         ("save_array.b2frame", "array         3 x 4 of >i2\n"),
         ("pack_array.bin", "array         3 x 4 of >i2, Fortran order\n"),
-        ("pack_array_blosc1.bin", "array         3 x 4 of <M8[s]\n"),
+        ("pack_array_blosc1.bin", "array         3 x 4 of datetime64[s]\n"),
     ] {
         let output = Command::new(BLOSC).args(["info", &specimen(name)]).output().unwrap();
         assert!(String::from_utf8(output.stdout).unwrap().contains(line), "{name}");

@@ -99,6 +99,8 @@ fn a_whole_store_becomes_a_directory() {
         assert_eq!(fs::read(scratch.join("plain/dir/small")).unwrap(), small(), "{name}");
         assert!(run(&scratch, &["d", "--npy", &specimen(name), "arrays"]).status.success(), "{name}");
         assert!(fs::read(scratch.join("arrays/dir/small.npy")).unwrap().ends_with(&small()), "{name}");
+        // A directory that is there is a place to write to, and is not replaced.
+        assert!(run(&scratch, &["d", &specimen(name), "plain"]).status.success(), "{name}");
         let message = assert_fails(&run(&scratch, &["d", &specimen(name), "plain", "--force"]), 2, name);
         assert!(message.contains("this is a directory"), "{message}");
         assert_fails(&run(&scratch, &["cat", &specimen(name)]), 1, name);

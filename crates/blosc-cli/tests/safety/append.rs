@@ -177,7 +177,9 @@ fn readers_of_a_sparse_frame_see_what_was_committed_while_it_grows() {
     let scratch = Scratch::new();
     let data = noise(100 * PART);
     scratch.write("data.bin", &data[..PART]);
-    assert!(run(&scratch, &["c", "data.bin", "out", "--format", "sframe", "--chunk-size", "16K"]).status.success());
+    assert!(
+        run(&scratch, &["c", "data.bin", "-o", "out", "--format", "sframe", "--chunk-size", "16K"]).status.success()
+    );
     let done = std::sync::atomic::AtomicBool::new(false);
     let reads = std::thread::scope(|scope| {
         let reader = || {
@@ -217,7 +219,7 @@ fn two_appends_at_once_are_told_apart() {
     scratch.write("data.bin", &ramp(100_000));
     for name in ["out.b2frame", "out.b2nd", "out.b2packed", "out.d"] {
         let sparse: &[&str] = if name == "out.d" { &["--format", "sframe"] } else { &[] };
-        assert!(run(&scratch, &[&["c", "data.bin", name], sparse].concat()).status.success(), "{name}");
+        assert!(run(&scratch, &[&["c", "data.bin", "-o", name], sparse].concat()).status.success(), "{name}");
         let mut first = Command::new(BLOSC)
             .args(["append", name, "-"])
             .current_dir(&scratch.0)

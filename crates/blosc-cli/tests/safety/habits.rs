@@ -67,21 +67,24 @@ fn a_bloscpack_file_without_room_for_metadata_is_told_how_to_get_some() {
 }
 
 #[test]
-fn force_does_not_remove_directories_of_other_things() {
+fn a_directory_is_a_place_to_write_to_and_is_never_replaced() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(1000));
     fs::create_dir(scratch.join("results")).unwrap();
     scratch.write("results/thesis.txt", b"years of work");
-    for arguments in
-        [&["c", "--force", "data.bin", "results"][..], &["c", "--force", "--format", "sframe", "data.bin", "results"]]
-    {
-        let line = assert_fails(&run(&scratch, arguments), 2, "a directory");
-        assert!(line.contains("no sparse frame"), "{line}");
-    }
-    assert!(run(&scratch, &["c", "--format", "sframe", "data.bin", "frame"]).status.success());
+    assert!(run(&scratch, &["c", "--force", "data.bin", "-o", "results"]).status.success());
+    assert!(scratch.join("results/data.bin.b2frame").is_file());
+    // Where the result itself would be a directory that holds something else, it is refused.
+    fs::create_dir(scratch.join("results/data.bin.sframe")).unwrap();
+    scratch.write("results/data.bin.sframe/notes.txt", b"not of a frame");
+    let into = ["c", "--force", "--format", "sframe", "data.bin", "-o", "results/"];
+    let line = assert_fails(&run(&scratch, &into), 2, "a directory");
+    assert!(line.contains("no sparse frame"), "{line}");
+    assert!(run(&scratch, &["c", "--format", "sframe", "data.bin", "-o", "frame"]).status.success());
     scratch.write("frame/notes.txt", b"not of the frame");
-    assert_fails(&run(&scratch, &["c", "--force", "data.bin", "frame"]), 2, "a frame and something else");
+    assert_fails(&run(&scratch, &["c", "--force", "data.bin", "-o", "frame"]), 2, "a frame and something else");
     assert_eq!(fs::read(scratch.join("results/thesis.txt")).unwrap(), b"years of work");
+    assert_eq!(fs::read(scratch.join("results/data.bin.sframe/notes.txt")).unwrap(), b"not of a frame");
     assert_eq!(scratch.names(), ["data.bin", "frame", "results"]);
 }
 
@@ -112,7 +115,7 @@ fn an_ignored_signal_stays_ignored() {
 fn force_does_not_replace_devices() {
     let scratch = Scratch::new();
     scratch.write("data.bin", &ramp(1000));
-    let line = assert_fails(&run(&scratch, &["c", "--force", "data.bin", "/dev/null"]), 2, "a device");
+    let line = assert_fails(&run(&scratch, &["c", "--force", "data.bin", "-o", "/dev/null"]), 2, "a device");
     assert!(line.contains("no regular file"), "{line}");
 }
 
@@ -165,8 +168,8 @@ fn a_directory_with_the_name_of_a_compressed_file_is_looked_into() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.join("runs/first.blp")).unwrap();
     scratch.write("runs/first.blp/a.bin", &ramp(1000));
-    assert!(run(&scratch, &["c", "runs/first.blp/a.bin", "runs/frame", "--format", "sframe"]).status.success());
-    assert!(run(&scratch, &["c", "runs", "out"]).status.success());
+    assert!(run(&scratch, &["c", "runs/first.blp/a.bin", "-o", "runs/frame", "--format", "sframe"]).status.success());
+    assert!(run(&scratch, &["c", "runs", "-o", "out"]).status.success());
     assert!(scratch.join("out/first.blp/a.bin.b2frame").is_file());
     assert!(scratch.join("out/frame/chunks.b2frame").is_file(), "a sparse frame is compressed, whatever its name is");
 }
@@ -207,7 +210,7 @@ fn two_files_do_not_become_one() {
     for name in ["packed/data.b2frame", "packed/data.blp", "packed/other.blp"] {
         assert!(run(&scratch, &["c", "data.bin", name]).status.success());
     }
-    let line = assert_fails(&run(&scratch, &["d", "packed", "plain"]), 2, "two of a name");
+    let line = assert_fails(&run(&scratch, &["d", "packed", "-o", "plain"]), 2, "two of a name");
     assert!(line.contains("data.b2frame") && line.contains("data.blp"), "{line}");
     assert!(!scratch.join("plain").exists());
 }
@@ -219,17 +222,17 @@ fn files_that_are_left_alone_are_told() {
     scratch.write("runs/a.bin", &ramp(1000));
     scratch.write("runs/.hidden", &ramp(1000));
     assert!(run(&scratch, &["c", "runs/a.bin", "runs/b.blp"]).status.success());
-    let output = run(&scratch, &["c", "runs", "out"]);
+    let output = run(&scratch, &["c", "runs", "-o", "out"]);
     assert!(output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.starts_with("blosc: runs: 2 copied as they are: 1 compressed already, 1 hidden;"), "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");
-    let told = String::from_utf8(run(&scratch, &["--verbose", "c", "--force", "runs", "out"]).stderr).unwrap();
+    let told = String::from_utf8(run(&scratch, &["--verbose", "c", "--force", "runs", "-o", "out"]).stderr).unwrap();
     assert!(told.contains("runs/.hidden: copied as it is (hidden)"), "{told}");
     assert!(told.contains("runs/b.blp: copied as it is (compressed already)"), "{told}");
     let told = String::from_utf8(run(&scratch, &["--verbose", "c", "runs"]).stderr).unwrap();
     assert!(told.contains("runs/.hidden: left alone (hidden)"), "{told}");
-    assert!(run(&scratch, &["-q", "c", "--force", "runs", "out"]).stderr.is_empty());
+    assert!(run(&scratch, &["-q", "c", "--force", "runs", "-o", "out"]).stderr.is_empty());
     for command in ["c", "d"] {
         let line = assert_fails(&run(&scratch, &[command, "runs", "-"]), 2, command);
         assert!(line.contains("standard output"), "{line}");
@@ -378,7 +381,7 @@ fn help_has_the_options_of_a_command_before_those_of_all() {
 fn an_option_of_another_compressor_is_not_taken_for_a_file() {
     let scratch = Scratch::new();
     scratch.write("data", b"data");
-    for arguments in [["c", "-9", "data"], ["c", "-k", "data"], ["d", "-c", "data"]] {
+    for arguments in [["c", "-x", "data"], ["c", "-S", "data"], ["d", "-L", "data"]] {
         let line = assert_fails(&run(&scratch, &arguments), 2, "an option that there is not");
         assert!(line.ends_with(&format!("unexpected argument '{}' found; try --help\n", arguments[1])), "{line}");
     }

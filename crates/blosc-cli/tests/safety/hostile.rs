@@ -171,7 +171,8 @@ fn more_chunks_than_there_is_memory_to_list_are_not_begun_with() {
     let scratch = Scratch::new();
     special_chunks(&scratch.join("special.b2frame"), FrameLayout::Contiguous);
     for format in ["b2frame", "sframe", "packed", "frame-beta1", "frame-beta5"] {
-        let arguments = ["convert", "special.b2frame", "copy", "--codec", "lz4", "--chunk-size", "1M", "-f", format];
+        let arguments =
+            ["convert", "special.b2frame", "copy", "--codec", "lz4", "--chunk-size", "1M", "--format", format];
         let refused = within_limits(&scratch, &arguments, 1);
         assert!(refused.contains("the list of chunks asks for") && refused.contains("--max-memory"), "{refused}");
     }

@@ -76,7 +76,7 @@ fn a_file_behind_another_is_not_dropped_without_a_word() {
     ];
     for (format, what) in made {
         let name = format!("one.{format}");
-        works(&scratch, &["c", "--format", format, "one", &name]);
+        works(&scratch, &["c", "--format", format, "one", "-o", &name]);
         // Changed in place, a frame has copies of its header behind it.
         if matches!(format, "b2frame" | "b2nd") {
             works(&scratch, &["meta", "set", &name, "note", "changed"]);
@@ -85,7 +85,7 @@ fn a_file_behind_another_is_not_dropped_without_a_word() {
         works(&scratch, &["verify", &name]);
         let first = fs::read(scratch.join(&name)).unwrap();
         for other in ["b2frame", "blp"] {
-            works(&scratch, &["c", "--force", "--format", other, "two", "second"]);
+            works(&scratch, &["c", "--force", "--format", other, "two", "-o", "second"]);
             let both = [first.clone(), fs::read(scratch.join("second")).unwrap()].concat();
             scratch.write("both", &both);
             for arguments in [
@@ -127,8 +127,8 @@ fn input_is_not_replaced_by_less_than_it_holds() {
     works(&scratch, &["c", "data", "x.b2frame", "--vlmeta", "note=note"]);
     let before = fs::read(scratch.join("x.b2frame")).unwrap();
     for (arguments, lost) in [
-        (&["d", "--force", "--bytes", "0..10", "x.b2frame", "x.b2frame"][..], "all but a part of its data"),
-        (&["d", "--force", "x.b2frame", "./x.b2frame"], "its metadata (note)"),
+        (&["d", "--force", "--bytes", "0..10", "x.b2frame", "-o", "x.b2frame"][..], "all but a part of its data"),
+        (&["d", "--force", "x.b2frame", "-o", "./x.b2frame"], "its metadata (note)"),
         (&["convert", "--force", "--quiet", "--format", "blp", "x.b2frame", "x.b2frame"], "has no place for note"),
     ] {
         let message = assert_fails(&run(&scratch, arguments), 2, &arguments.join(" "));
@@ -136,10 +136,10 @@ fn input_is_not_replaced_by_less_than_it_holds() {
         assert_eq!(fs::read(scratch.join("x.b2frame")).unwrap(), before);
     }
     works(&scratch, &["c", "data", "a.b2nd", "--dtype", "<i4", "--shape", "40,25"]);
-    let message = assert_fails(&run(&scratch, &["d", "--force", "a.b2nd", "a.b2nd"]), 2, "an array");
+    let message = assert_fails(&run(&scratch, &["d", "--force", "a.b2nd", "-o", "a.b2nd"]), 2, "an array");
     assert!(message.contains("the shape and type of the array"), "{message}");
-    assert!(works(&scratch, &["info", "a.b2nd"]).contains("40 x 25 of <i4"));
-    works(&scratch, &["d", "--force", "--npy", "a.b2nd", "a.b2nd"]);
+    assert!(works(&scratch, &["info", "a.b2nd"]).contains("40 x 25 of int32"));
+    works(&scratch, &["d", "--force", "--npy", "a.b2nd", "-o", "a.b2nd"]);
     works(&scratch, &["convert", "--force", "--quiet", "--level", "9", "x.b2frame", "x.b2frame"]);
     assert_eq!(works(&scratch, &["meta", "get", "x.b2frame", "note"]), "measured");
 }
@@ -170,7 +170,7 @@ fn the_chunks_of_a_sparse_frame_without_its_index_are_not_files_by_themselves() 
     fs::remove_file(scratch.join("tree/x.sframe/chunks.b2frame")).unwrap();
     let message = assert_fails(&run(&scratch, &["d", "tree/x.sframe", "out"]), 1, "the frame");
     assert!(message.contains("a directory without a sparse frame in it"), "{message}");
-    let message = assert_fails(&run(&scratch, &["d", "tree", "out"]), 1, "a tree with it");
+    let message = assert_fails(&run(&scratch, &["d", "tree", "-o", "out"]), 1, "a tree with it");
     assert!(message.contains("x.sframe: a directory without a sparse frame in it"), "{message}");
     assert_eq!(fs::read(scratch.join("out/good")).unwrap(), ramp(5000));
     assert!(!scratch.join("out/x.sframe").exists() && !scratch.join("out/x").exists());
@@ -183,22 +183,8 @@ fn the_chunks_of_a_sparse_frame_without_its_index_are_not_files_by_themselves() 
 fn advice_is_what_helps() {
     let scratch = Scratch::new();
     scratch.write("data", &ramp(1000));
-    fs::create_dir(scratch.join("directory")).unwrap();
-    let message = assert_fails(&run(&scratch, &["c", "data", "directory"]), 2, "a directory");
-    assert!(message.contains("give the name of a file") && !message.contains("--force"), "{message}");
-    for (name, described) in [
-        ("float64", "<f8"),
-        ("int32", "<i4"),
-        ("uint8", "|u1"),
-        ("np.float32", "<f4"),
-        ("bool", "|b1"),
-        ("complex128", "<c16"),
-    ] {
-        let message = assert_fails(&run(&scratch, &["c", "data", "x.b2nd", "--dtype", name]), 2, name);
-        assert!(message.ends_with(&format!("; write '{described}'\n")), "{message}");
-    }
     let message = assert_fails(&run(&scratch, &["c", "data", "x.b2nd", "--dtype", "quaternion"]), 2, "quaternion");
-    assert!(!message.contains("write '"), "{message}");
+    assert!(message.contains("write a word of NumPy, such as float32"), "{message}");
 }
 
 #[test]
@@ -236,17 +222,17 @@ fn a_description_does_not_become_wrong_by_an_append() {
     scratch.write("data", &ramp(200));
     works(&scratch, &["c", "data", "x.b2frame", "--dtype", "<u4", "--shape", "20,10"]);
     works(&scratch, &["append", "x.b2frame", "data"]);
-    assert!(works(&scratch, &["info", "x.b2frame"]).contains("array         40 x 10 of <u4"));
+    assert!(works(&scratch, &["info", "x.b2frame"]).contains("array         40 x 10 of uint32"));
     scratch.write("layer.npy", &npy("<u4", "(1, 10)", &ramp(10)));
     works(&scratch, &["append", "x.b2frame", "layer.npy"]);
-    assert!(works(&scratch, &["info", "x.b2frame"]).contains("array         41 x 10 of <u4"));
+    assert!(works(&scratch, &["info", "x.b2frame"]).contains("array         41 x 10 of uint32"));
     scratch.write("odd", b"odd");
     scratch.write("other.npy", &npy("<f4", "(1, 10)", &ramp(10)));
     for name in ["odd", "other.npy"] {
         assert_fails(&run(&scratch, &["append", "x.b2frame", name]), 2, name);
         works(&scratch, &["d", "--force", "x.b2frame", "out"]);
         assert_eq!(fs::read(scratch.join("out")).unwrap(), [ramp(200), ramp(200), ramp(10)].concat());
-        assert!(works(&scratch, &["info", "x.b2frame"]).contains("array         41 x 10 of <u4"));
+        assert!(works(&scratch, &["info", "x.b2frame"]).contains("array         41 x 10 of uint32"));
     }
     for name in ["x.blp", "x.b2packed"] {
         let scratch = Scratch::new();

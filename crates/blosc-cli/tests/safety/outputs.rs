@@ -267,11 +267,11 @@ fn compress_overwrites_no_file_that_is_no_blosc_file() {
     scratch.write("second", &second);
     symlink("second", scratch.join("third")).unwrap();
     for arguments in [
-        &["c", "--force", "first", "second"][..],
-        &["c", "first", "second"],
-        &["c", "--force", "first", "third"],
-        &["c", "--force", "first", "first"],
-        &["c", "--force", "--format", "sframe", "first", "second"],
+        &["c", "--force", "first", "-o", "second"][..],
+        &["c", "first", "-o", "second"],
+        &["c", "--force", "first", "-o", "third"],
+        &["c", "--force", "first", "-o", "first"],
+        &["c", "--force", "--format", "sframe", "first", "-o", "second"],
     ] {
         let line = assert_fails(&run(&scratch, arguments), 2, "another file");
         assert!(line.contains("no Blosc file") && line.contains("remove it first"), "{line}");
@@ -280,9 +280,9 @@ fn compress_overwrites_no_file_that_is_no_blosc_file() {
     assert_eq!(fs::read(scratch.join("second")).unwrap(), second);
     // An empty file has nothing to lose, and `decompress` may overwrite anything.
     scratch.write("empty", b"");
-    assert!(run(&scratch, &["c", "--force", "first", "empty"]).status.success());
+    assert!(run(&scratch, &["c", "--force", "first", "-o", "empty"]).status.success());
     for format in ["b2frame", "blp", "chunk", "blosc1", "packed", "frame-beta5", "b2nd"] {
-        let made = run(&scratch, &["c", "--force", "--format", format, "first", "empty"]);
+        let made = run(&scratch, &["c", "--force", "--format", format, "first", "-o", "empty"]);
         assert!(made.status.success(), "{format}: {}", String::from_utf8_lossy(&made.stderr));
     }
     assert!(run(&scratch, &["d", "--force", "empty", "second"]).status.success());
@@ -309,7 +309,7 @@ fn a_frame_that_is_replaced_while_it_is_read_is_not_called_damaged() {
     scratch.write("data.bin", &noise(4 << 20));
     scratch.write("other.bin", &ramp(10));
     for (name, format) in [("out", "sframe"), ("out.b2frame", "b2frame")] {
-        let arguments = ["c", "data.bin", name, "--format", format, "--chunk-size", "64K"];
+        let arguments = ["c", "data.bin", "-o", name, "--format", format, "--chunk-size", "64K"];
         assert!(run(&scratch, &arguments).status.success());
         let mut reader = Command::new(BLOSC)
             .args(["cat", name])
@@ -320,7 +320,7 @@ fn a_frame_that_is_replaced_while_it_is_read_is_not_called_damaged() {
             .unwrap();
         let mut first = [0; 1];
         reader.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-        assert!(run(&scratch, &["c", "--force", "other.bin", name, "--format", format]).status.success());
+        assert!(run(&scratch, &["c", "--force", "other.bin", "-o", name, "--format", format]).status.success());
         let output = reader.wait_with_output().unwrap();
         if format == "b2frame" {
             assert!(output.status.success() && output.stdout == noise(4 << 20)[1..], "a file lives on");

@@ -175,7 +175,7 @@ fn a_damaged_file_is_not_replaced_by_what_could_be_saved_of_it() {
     let scratch = Scratch::new();
     scratch.write("data", &noise(100_000));
     for (name, format) in [("bad.b2frame", "b2frame"), ("bad", "sframe"), ("bad.blp", "blp")] {
-        let arguments = ["c", "data", name, "--format", format, "--chunk-size", "10K"];
+        let arguments = ["c", "data", "-o", name, "--format", format, "--chunk-size", "10K"];
         assert!(run(&scratch, &arguments).status.success());
         let file = if format == "sframe" { "bad/00000003.chunk" } else { name };
         let mut bytes = fs::read(scratch.join(file)).unwrap();

@@ -74,10 +74,10 @@ fn a_tree_comes_back_as_it_was() {
         std::os::unix::fs::symlink("a", scratch.join("tree/to directory")).unwrap();
         std::os::unix::fs::symlink("nowhere", scratch.join("tree/dangling")).unwrap();
     }
-    let output = run(&scratch, &["c", "tree", "out"]);
+    let output = run(&scratch, &["c", "tree", "-o", "out"]);
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("4 hidden"), "{output:?}");
-    let output = run(&scratch, &["d", "out", "back"]);
+    let output = run(&scratch, &["d", "out", "-o", "back"]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(content(&scratch.join("back")), content(&scratch.join("tree")));
 }
@@ -87,13 +87,13 @@ fn a_tree_can_be_written_again() {
     let scratch = Scratch::new();
     zarr(&scratch);
     for _ in 0..2 {
-        assert!(run(&scratch, &["c", "--force", "tree", "out"]).status.success());
-        assert!(run(&scratch, &["d", "--force", "out", "back"]).status.success());
+        assert!(run(&scratch, &["c", "--force", "tree", "-o", "out"]).status.success());
+        assert!(run(&scratch, &["d", "--force", "out", "-o", "back"]).status.success());
     }
     assert_eq!(content(&scratch.join("back")), content(&scratch.join("tree")));
     // A hidden file is no Blosc file: one with another content is not replaced by `compress`.
     scratch.write("out/.zgroup", b"other");
-    let output = run(&scratch, &["c", "--force", "tree", "out"]);
+    let output = run(&scratch, &["c", "--force", "tree", "-o", "out"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("out/.zgroup: this is no Blosc file"), "{output:?}");
     assert_eq!(fs::read(scratch.join("out/.zgroup")).unwrap(), b"other");
@@ -104,10 +104,10 @@ fn what_is_compressed_is_told_by_content() {
     let scratch = Scratch::new();
     make(&scratch, &[("tree/plain", &ramp(100))]);
     for name in ["tree/frame", "tree/x.dat", "tree/y.b2frame"] {
-        let output = run(&scratch, &["c", "tree/plain", name, "--format", "b2frame"]);
+        let output = run(&scratch, &["c", "tree/plain", "-o", name, "--format", "b2frame"]);
         assert!(output.status.success());
     }
-    assert!(run(&scratch, &["d", "tree", "out"]).status.success());
+    assert!(run(&scratch, &["d", "tree", "-o", "out"]).status.success());
     for name in ["out/frame", "out/x.dat", "out/y", "out/plain"] {
         assert_eq!(fs::read(scratch.join(name)).unwrap(), ramp(100), "{name}");
     }
@@ -116,7 +116,7 @@ fn what_is_compressed_is_told_by_content() {
     let output = run(&scratch, &["d", "--verbose", "tree"]);
     assert!(output.status.success());
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("tree/frame: left alone (without an extension to leave out: give OUTPUT)"), "{told}");
+    assert!(told.contains("tree/frame: left alone (without an extension to leave out: give -o OUTPUT)"), "{told}");
     assert!(scratch.join("tree/y").is_file());
 }
 
@@ -124,7 +124,7 @@ fn what_is_compressed_is_told_by_content() {
 fn a_damaged_file_of_a_directory_is_an_error_and_not_left_alone() {
     let scratch = Scratch::new();
     make(&scratch, &[("tree/bad.b2frame", b"this was a frame once, and is none any more"), ("tree/plain", b"x")]);
-    let output = run(&scratch, &["d", "tree", "out"]);
+    let output = run(&scratch, &["d", "tree", "-o", "out"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("tree/bad.b2frame: there is no Blosc chunk"),
@@ -137,9 +137,14 @@ fn nothing_done_is_no_success() {
     let scratch = Scratch::new();
     make(&scratch, &[("tree/.hidden", b"x"), ("plain/x.txt", b"x")]);
     fs::create_dir(scratch.join("none")).unwrap();
-    for arguments in
-        [&["c", "tree"][..], &["d", "tree"], &["c", "none"], &["d", "none"], &["d", "plain"], &["d", "plain", "out"]]
-    {
+    for arguments in [
+        &["c", "tree"][..],
+        &["d", "tree"],
+        &["c", "none"],
+        &["d", "none"],
+        &["d", "plain"],
+        &["d", "plain", "-o", "out"],
+    ] {
         let output = run(&scratch, &[arguments, &["--quiet"]].concat());
         let message = assert_fails(&output, 1, &arguments.join(" "));
         assert!(message.contains("there is nothing to"), "{message}");
@@ -153,7 +158,7 @@ fn what_is_in_the_way_of_another_is_an_error() {
     assert!(run(&scratch, &["c", "tree"]).status.success());
     for (command, directory) in [("c", "out"), ("d", "back")] {
         // Nothing is lost if one is what the other becomes.
-        let output = run(&scratch, &[command, "tree", directory]);
+        let output = run(&scratch, &[command, "tree", "-o", directory]);
         assert!(output.status.success(), "{output:?}");
         fs::remove_dir_all(scratch.join(directory)).unwrap();
     }
@@ -161,7 +166,7 @@ fn what_is_in_the_way_of_another_is_an_error() {
     for (command, target) in [("c", "out/a.b2frame"), ("d", "back/a")] {
         let directory = target.split('/').next().unwrap();
         // Who goes on with the copy would miss it.
-        let output = run(&scratch, &[command, "tree", directory, "--quiet"]);
+        let output = run(&scratch, &[command, "tree", "-o", directory, "--quiet"]);
         let line = assert_fails(&output, 1, command);
         assert!(line.contains(&format!("not copied, another file becomes {target}")), "{line}");
         assert!(scratch.join(target).is_file());
@@ -171,7 +176,7 @@ fn what_is_in_the_way_of_another_is_an_error() {
     assert!(run(&scratch, &["c", "tree/a", "two/a.b2frame"]).status.success());
     fs::remove_file(scratch.join("two/a.blp/x.b2frame")).unwrap();
     assert!(run(&scratch, &["c", "tree/a", "two/a.chunk"]).status.success());
-    let message = assert_fails(&run(&scratch, &["d", "two", "one"]), 2, "two become one");
+    let message = assert_fails(&run(&scratch, &["d", "two", "-o", "one"]), 2, "two become one");
     assert!(message.contains("would both become") && !scratch.join("one").exists(), "{message}");
 }
 
@@ -180,10 +185,10 @@ fn output_inside_of_input_is_not_read() {
     let scratch = Scratch::new();
     make(&scratch, &[("tree/a", &ramp(10))]);
     for _ in 0..2 {
-        assert!(run(&scratch, &["c", "--force", "tree", "tree/out"]).status.success());
+        assert!(run(&scratch, &["c", "--force", "tree", "-o", "tree/out"]).status.success());
     }
     assert_eq!(content(&scratch.join("tree/out")).keys().collect::<Vec<_>>(), ["a.b2frame"]);
-    assert!(run(&scratch, &["c", "tree", "tree/."]).status.success(), "the same directory");
+    assert!(run(&scratch, &["c", "tree", "-o", "tree/."]).status.success(), "the same directory");
     assert!(scratch.join("tree/a.b2frame").is_file());
 }
 
@@ -197,13 +202,13 @@ fn directories_keep_their_permissions_and_pipes_are_named() {
     let permit = |name: &str, mode| fs::set_permissions(scratch.join(name), fs::Permissions::from_mode(mode)).unwrap();
     permit("tree/private", 0o500);
     permit("tree/private/.b", 0o640);
-    assert!(run(&scratch, &["c", "tree", "out"]).status.success());
+    assert!(run(&scratch, &["c", "tree", "-o", "out"]).status.success());
     assert_eq!((mode("out/private"), mode("out/private/.b")), (0o500, 0o640));
     for name in ["tree/private", "out/private"] {
         permit(name, 0o700);
     }
     assert!(std::process::Command::new("mkfifo").arg(scratch.join("tree/pipe")).status().unwrap().success());
-    let output = run(&scratch, &["c", "tree", "other"]);
+    let output = run(&scratch, &["c", "tree", "-o", "other"]);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("tree/pipe: no plain file, and not copied"), "{told}");

@@ -230,19 +230,15 @@ mod tests {
 
     #[test]
     fn any_stream_decodes_or_is_corrupt() {
-        let mut seed = 1_u64;
-        let mut draw = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            seed >> 33
-        };
+        let mut rng = testkit::Rng::new(1);
         let (mut good, mut bad, room) = (0, 0, &mut Room::default());
         for round in 0..30_000 {
-            let shape: Vec<usize> = (0..1 + draw() % 4).map(|_| 1 + draw() as usize % 9).collect();
-            let (typesize, meta) = ([4, 8][round % 2], draw() as u8);
+            let shape: Vec<usize> = (0..=rng.below(4)).map(|_| 1 + rng.below(9)).collect();
+            let (typesize, meta) = ([4, 8][round % 2], rng.byte());
             let codec = [Codec::ZFP_ACCURACY, Codec::ZFP_PRECISION, Codec::ZFP_RATE][round % 3];
             let mut dst = vec![0; shape.iter().product::<usize>() * typesize];
-            let mask = [0xff, 0x11, 0][draw() as usize % 3];
-            let src: Vec<u8> = (0..draw() as usize % (dst.len() + 9)).map(|_| draw() as u8 & mask).collect();
+            let mask = [0xff, 0x11, 0][rng.below(3)];
+            let src: Vec<u8> = (0..rng.below(dst.len() + 9)).map(|_| rng.byte() & mask).collect();
             match decompress(room, codec, &src, &mut dst, context(meta, typesize, &shape)) {
                 Ok(_) => good += 1,
                 Err(error) => {

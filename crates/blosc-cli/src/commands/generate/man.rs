@@ -1,6 +1,6 @@
 //! `blosc man`
 
-use crate::cli::Cli;
+use crate::arguments::cli::Cli;
 use crate::failure::{At, Outcome};
 use crate::outputs::output::{self, Output, Writing};
 use clap::{Args, Command, CommandFactory};

@@ -1,6 +1,8 @@
 //! `blosc info`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
+use crate::arguments::inputs::Inputs;
+use crate::arguments::size;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::input;
 use crate::inputs::reading::unpickled;
@@ -11,24 +13,22 @@ use crate::process::terminal;
 use crate::show::facts::{Examined, Facts};
 use crate::show::info_text;
 use crate::show::json;
-use crate::size;
 use crate::store::{self, Store};
 use clap::Args;
 use serde_json::Value;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What an object of the list of chunks takes in memory, about.
 const CHUNK_OBJECT: usize = 1 << 10;
 /// The longest pickle that is looked into.
 const MAX_PICKLE: usize = 64 << 20;
 
-/// Tell what files are: format, sizes, codec, filters, metadata.
+/// Show format, shape, sizes, codec, filters and metadata of files.
 #[derive(Debug, Args)]
 pub(crate) struct Info {
-    /// The files; `-` is standard input
-    #[arg(required = true)]
-    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: Inputs,
     /// Print an object for each file, with documented keys
     #[arg(long)]
     json: bool,
@@ -48,14 +48,15 @@ impl Info {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let mut out = BufWriter::new(output::stdout()?);
         let mut worst = Ok(());
-        for path in &self.inputs {
+        let files = self.inputs.files()?;
+        for path in &files {
             match read_steadily(path, || self.describe(path, global, &mut out))
                 .map_err(|failure| failure.or_repair(path))
             {
                 Ok(()) => {}
                 Err(Failure::ClosedPipe) => break,
                 // The others are still worth a look.
-                Err(failure) if self.inputs.len() > 1 => failure.report_among(&mut worst),
+                Err(failure) if files.len() > 1 => failure.report_among(&mut worst),
                 Err(failure) => return Err(failure),
             }
         }
@@ -80,6 +81,8 @@ impl Info {
         let is_small = matches!(&source, Source::Chunk(chunk) if chunk.header.nbytes() <= MAX_PICKLE);
         let pickled = if is_small { unpickled(&source).ok().flatten() } else { None };
         let (mut facts, examined) = Facts::of(source).in_data(&place)?;
+        let is_file = self.offset.is_none() && !input::is_stream(path) && path.exists();
+        facts.file_bytes = is_file.then(|| size::of_path(path));
         if let Some((array, _)) = &pickled {
             facts.take_numpy(array);
         }

@@ -1,22 +1,29 @@
 //! The command line.
 
+use crate::arguments::size;
 use crate::commands::{
     append, cat, compact, compress, convert, decompress,
     generate::{completions, man},
-    info, meta, repair, tune, verify,
+    look::{diff, head, info, ls, verify},
+    meta, repair, tune,
 };
-use crate::size;
+use crate::process::summary::{Done, Totals};
+use crate::process::terminal;
 use blosc_oxide::{BitshuffleRule, Limits, Threads};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::fmt::Display;
+use std::sync::Arc;
 
 /// Where the options that every command has are in its help.
 const BEHIND_OWN: usize = 100;
 
-/// Compress, look into, check, convert and mend Blosc files of every kind.
+/// Compress, look into, check, convert and repair Blosc files of every kind.
 ///
-/// Files are recognised by their content. `-` is standard input or standard output.
+/// `blosc FILE` compresses, `blosc -d FILE` decompresses, `-t` verifies and `-l` lists; `-1` to
+/// `-9` are levels, `-o` names the result, `-c` writes to standard output, `-f` overwrites. Files
+/// are recognised by their content. `-` is standard input or standard output.
 #[derive(Debug, Parser)]
-#[command(name = "blosc", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(name = "blosc", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 success; 1 data that is damaged or not supported; 2 usage, input and output.")]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -36,7 +43,8 @@ pub(crate) struct Global {
     #[arg(long, short, global = true, display_order = BEHIND_OWN)]
     pub(crate) verbose: bool,
     /// Threads to use; 0 is as many as there are cores
-    #[arg(long, short = 'j', global = true, value_name = "N", default_value_t = 0, display_order = BEHIND_OWN)]
+    #[arg(long, short = 'T', visible_short_alias = 'j', global = true, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = parse_threads, display_order = BEHIND_OWN)]
     threads: usize,
     /// The most memory to take, besides 100 MB; a part of a file, such as the data of a chunk, may
     /// ask for a quarter of it
@@ -46,8 +54,29 @@ pub(crate) struct Global {
     /// Read bitshuffled data as C-Blosc2 before 2.0.0.beta.5 wrote it, where the file does not tell
     #[arg(long, global = true, display_order = BEHIND_OWN)]
     old_bitshuffle: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", display_order = BEHIND_OWN)]
+    color: Colour,
     #[arg(skip = true)]
     has_progress: bool,
+    /// What has been done, for all who share these options.
+    #[arg(skip)]
+    totals: Arc<Totals>,
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a number is needed, such as 4; 0 is as many as there are cores".to_owned())
+}
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 impl Global {
@@ -88,6 +117,31 @@ impl Global {
         self.has_progress && !self.quiet
     }
 
+    /// Takes note of a file that is done, and tells it if somebody watches.
+    pub(crate) fn tell_done(&self, what: impl Display, done: &Done) {
+        self.totals.add(done);
+        if self.tells_files() {
+            done.tell(what);
+        }
+    }
+
+    /// Tells what was done to all files.
+    pub(crate) fn tell_totals(&self) {
+        if self.verbose || !self.quiet && terminal::stderr_is_terminal() {
+            self.totals.tell();
+        }
+    }
+
+    /// Whether each file has a line: not where there are many of them at once.
+    fn tells_files(&self) -> bool {
+        self.verbose || self.shows_progress() && terminal::stderr_is_terminal()
+    }
+
+    /// When to use colours.
+    pub(crate) fn colour(&self) -> Colour {
+        self.color
+    }
+
     /// How many files can be worked on at the same time.
     pub(crate) fn thread_count(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -98,15 +152,22 @@ impl Global {
 /// What is to be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Compress a file, or every file of a directory
+    /// Compress files, or every file of a directory
     #[command(visible_alias = "c")]
     Compress(Box<compress::Compress>),
-    /// Decompress a file of any format, a part of it, or every compressed file of a directory
+    /// Decompress files of any format, parts of them, or every compressed file of a directory
     #[command(visible_alias = "d")]
     Decompress(decompress::Decompress),
-    /// Tell what files are
+    /// Show format, shape, sizes, codec, filters and metadata of files
     #[command(visible_alias = "i")]
     Info(info::Info),
+    /// List Blosc files, stores and .npy files
+    #[command(visible_alias = "l")]
+    Ls(ls::Ls),
+    /// Print values
+    Head(head::Head),
+    /// Say whether two files hold the same, and where they first differ
+    Diff(diff::Diff),
     /// Decode everything, check every checksum, and name what is damaged
     #[command(visible_alias = "v")]
     Verify(verify::Verify),
@@ -116,7 +177,7 @@ pub(crate) enum Command {
     Append(append::Append),
     /// List, print, set and delete metadata
     Meta(meta::Meta),
-    /// Give back the room of what no longer counts
+    /// Reclaim unused space in a frame
     Compact(compact::Compact),
     /// Save what is left of a damaged file
     Repair(repair::Repair),

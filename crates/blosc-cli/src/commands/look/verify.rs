@@ -1,6 +1,8 @@
 //! `blosc verify`
 
-use crate::cli::Global;
+use crate::arguments::cli::Global;
+use crate::arguments::inputs::Inputs;
+use crate::arguments::size;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::inputs::input;
 use crate::inputs::source::{Opening, Source};
@@ -9,20 +11,18 @@ use crate::outputs::output;
 use crate::process::progress::open_shown;
 use crate::process::terminal::printable;
 use crate::show::facts::{ambiguity, ambiguous_chunks};
-use crate::size;
 use crate::store;
 use blosc_oxide::bloscpack::Offsets;
 use blosc_oxide::{Error, ErrorKind, Verification, bloscpack::Bloscpack, legacy::PackedSuperChunk, storage::ReadAt};
 use clap::Args;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Decode everything, check every checksum, and name what is damaged.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// The files; `-` is standard input
-    #[arg(required = true)]
-    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: Inputs,
 }
 
 /// How many damaged parts are told one by one, as `Frame::verify` does. A small file can have
@@ -73,7 +73,7 @@ impl Verify {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let mut worst = Ok(());
         let mut inputs = Vec::new();
-        for path in &self.inputs {
+        for path in &self.inputs.files()? {
             // Of a store, every member.
             match store::expanded(path, &Opening::new(global)) {
                 Ok(paths) => inputs.extend(paths),

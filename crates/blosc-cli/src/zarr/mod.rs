@@ -1,0 +1,58 @@
+//! Arrays of Zarr: a directory with a description and a file for each chunk.
+
+mod chunks;
+mod description;
+mod fill;
+mod read;
+mod write;
+
+pub(crate) use description::Description;
+pub(crate) use read::Zarr;
+pub(crate) use write::write;
+
+use std::path::Path;
+
+/// The metalayer of a b2nd array that keeps what only Zarr has: attributes, the fill value and
+/// names of dimensions, as JSON.
+pub(crate) const LAYER: &str = "zarr";
+
+/// The versions of the format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    V2,
+    V3,
+}
+
+impl Version {
+    /// The version of the array or group in a directory.
+    pub(crate) fn of(directory: &Path) -> Option<Self> {
+        if directory.join("zarr.json").is_file() {
+            return Some(Self::V3);
+        }
+        [".zarray", ".zgroup"].iter().any(|name| directory.join(name).is_file()).then_some(Self::V2)
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        if self == Self::V2 { 2 } else { 3 }
+    }
+}
+
+/// Whether a name says that it is one of a Zarr directory.
+pub(crate) fn is_named(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"))
+}
+
+/// Whether there is an array in a directory, and not a group of them.
+pub(crate) fn is_array(directory: &Path) -> bool {
+    match Version::of(directory) {
+        Some(Version::V2) => directory.join(".zarray").is_file(),
+        Some(Version::V3) => Description::open(directory).is_ok() || !is_group(directory),
+        None => false,
+    }
+}
+
+fn is_group(directory: &Path) -> bool {
+    let text = std::fs::read(directory.join("zarr.json")).unwrap_or_default();
+    let found: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
+    found.is_some_and(|found| found["node_type"] == "group")
+}
