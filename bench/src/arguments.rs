@@ -45,7 +45,7 @@ commits    measures appending with a commit after each chunk against C-Blosc2: a
            frame, and one commit in frames of 10, 100 and so on up to COUNT chunks (1,000,000 unless told)
 install    puts the newest blosc2 and blosc of PyPI and the data sets into directories under target/, and builds the filters
            of C-Blosc2 for each instruction set
-guard      counts instructions under valgrind and fails if an operation takes 10 % more than it did; --update writes the
+guard      counts instructions under valgrind and fails if an operation takes 3 % more than it did; --update writes the
            counts down";
 
 /// What is to be done.
@@ -75,7 +75,11 @@ pub(crate) enum Command {
     /// What `compare --busy` runs beside it.
     Spin,
     /// What `guard` runs under valgrind.
-    Operation(String),
+    Operation {
+        name: String,
+        /// The large frame.
+        frame: PathBuf,
+    },
     /// What `compare` runs to measure a data set with another build.
     Chunks {
         data: String,
@@ -135,7 +139,10 @@ pub(crate) fn parse(mut given: impl Iterator<Item = String>) -> Result<Command, 
             let data = given.next().ok_or_else(|| "which data set?".to_owned())?;
             compare(given).map(|arguments| Command::Chunks { data, arguments })
         }
-        Some("operation") => given.next().map(Command::Operation).ok_or_else(|| "which operation?".to_owned()),
+        Some("operation") => {
+            let (name, frame) = given.next().zip(given.next()).ok_or_else(|| "an operation and a frame".to_owned())?;
+            Ok(Command::Operation { name, frame: PathBuf::from(frame) })
+        }
         Some(other) => Err(format!("{other} is not a command")),
         None => Err("the command is missing".to_owned()),
     }

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         Command::Commits(commits) => run_commits(&commits),
         Command::GrowthStep { operation, nchunks, directory } => growth::step(&operation, nchunks, &directory),
         Command::Guard { update } => guard::check(update),
-        Command::Operation(name) => guard::run(&name),
+        Command::Operation { name, frame } => guard::run(&name, &frame),
         Command::Install => install(),
         Command::Spin => {
             busy::spin();
