@@ -138,6 +138,9 @@ pub(super) fn decompress(
     dst: &mut [u8],
     context: CodecContext<'_>,
 ) -> Result<usize> {
+    if context.block_shape.is_none() {
+        bail!(Unsupported, "{codec}: the shape of blocks is not known, which arrays have, and no other frames");
+    }
     let block = Block::new(codec, context, dst.len())?;
     let Room { words, floats, doubles } = room;
     let (whole, rest) = src.as_chunks();

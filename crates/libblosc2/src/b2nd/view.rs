@@ -106,9 +106,10 @@ impl Schunk {
         (self.data, self.data_len, self.frame) = (base.data, base.data_len, base.frame);
         (self.nchunks, self.nbytes, self.cbytes) = (base.nchunks, base.nbytes, base.cbytes);
         (self.chunksize, self.flags2, self.view) = (base.chunksize, base.flags2, true);
-        // SAFETY: they are NULL, or contexts of these super-chunks.
-        let contexts = unsafe { (memory::shared(base.dctx), memory::exclusive(self.dctx)) };
-        let (of_base, own) = (contexts.0.ok_or(NULL_POINTER)?, contexts.1.ok_or(NULL_POINTER)?);
+        // SAFETY: it is NULL, or the context of that super-chunk, which nobody writes to meanwhile.
+        let of_base = unsafe { memory::shared(base.dctx) }.ok_or(NULL_POINTER)?;
+        // SAFETY: it is NULL, or the context of this super-chunk, which nobody else uses.
+        let own = unsafe { memory::exclusive(self.dctx) }.ok_or(NULL_POINTER)?;
         own.dparams.postfilter = of_base.dparams.postfilter;
         own.postparams = of_base.postparams;
         Ok(())

@@ -56,7 +56,7 @@ impl Transaction {
     pub(crate) fn create(location: Location, options: FrameOptions) -> Result<(Self, SuperChunk)> {
         let opening = options.opening();
         let connection = Connection::new(location, opening);
-        let (creation, lock, mut sc) = connection.named(Creation::begin(&connection, options))?;
+        let (creation, lock, mut sc) = Creation::begin(&connection, options)?;
         connection.take_first_turn();
         let token = Arc::new(());
         sc.set_token(Some(Arc::clone(&token)));

@@ -35,7 +35,7 @@ impl Creation {
         let (mut lock, mut pending) = (None, None);
         let store: Box<dyn PublishChunks> = match location {
             Location::Path(path) => {
-                let made = Self::at_path(path, connection, &options, &state)?;
+                let made = connection.named(Self::at_path(path, connection, &options, &state))?;
                 (lock, pending) = (made.lock, Some(made.pending));
                 made.store
             }
