@@ -4,6 +4,9 @@ use crate::failure::{At, Failure, Outcome};
 use crate::inputs::format;
 use crate::inputs::input;
 use crate::inputs::source::is_single;
+use crate::outputs::output;
+use crate::outputs::targets;
+use crate::outputs::tree::Job;
 use crate::process::terminal;
 use crate::store;
 use crate::zarr::Zarr;
@@ -122,6 +125,17 @@ impl Names {
         Ok(Named { inputs, destination })
     }
 
+    /// Refuses to remove a directory with more in it than the files of a sparse frame.
+    pub(crate) fn check_removable(&self, path: &Path) -> Outcome {
+        if !self.rm || input::is_stream(path) || !format::is_directory(path)? || output::is_sparse_frame(path) {
+            return Ok(());
+        }
+        let shown = path.display();
+        Err(Failure::usage(format!(
+            "{shown}: --rm would remove what there is in it beside the files of a sparse frame; leave it out"
+        )))
+    }
+
     /// Removes an input whose result is at `target`, if that was asked for.
     pub(crate) fn remove(&self, path: &Path, target: &Path) -> Outcome {
         // Where the result has replaced the input there is nothing left to remove.
@@ -129,6 +143,7 @@ impl Names {
         if is_kept || input::is_same_file(target, path)? {
             return Ok(());
         }
+        self.check_removable(path)?;
         let is_directory = path.symlink_metadata().at_path(path)?.is_dir();
         if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) }.at_path(path)
     }
@@ -136,8 +151,23 @@ impl Names {
 
 impl Named {
     /// Does `action` for each input. The others are still done when one fails, unless they go to
-    /// one stream.
-    pub(crate) fn each(&self, action: impl Fn(&Path, &Destination) -> Outcome) -> Outcome {
+    /// one stream. Nothing is done if a result would take the place of another or of an input;
+    /// `target` says where it goes.
+    pub(crate) fn each(
+        &self,
+        target: impl Fn(&Path, &Destination) -> Outcome<PathBuf>,
+        action: impl Fn(&Path, &Destination) -> Outcome,
+    ) -> Outcome {
+        let is_there = |path: &&PathBuf| path.exists() || store::split(path).is_some();
+        // Why there is no target is told when its turn comes.
+        let job = |file: &PathBuf| Job {
+            target: target(file, &self.destination).unwrap_or_else(|_| file.clone()),
+            file: file.clone(),
+        };
+        targets::check(&self.inputs.iter().filter(is_there).map(job).collect::<Vec<_>>())?;
+        if let Destination::Into(directory) = &self.destination {
+            fs::create_dir_all(directory).at_path(directory)?;
+        }
         let is_stream = self.destination.name().is_some_and(input::is_stream);
         let mut worst = Ok(());
         for path in &self.inputs {
@@ -170,11 +200,8 @@ fn destination(output: PathBuf, inputs: &[PathBuf]) -> Outcome<Destination> {
     {
         return Ok(Destination::Named(output));
     }
-    if format::is_directory(&output)? && !is_single(&output)? && !Zarr::is_at(&output) {
-        return Ok(Destination::Into(output));
-    }
-    if ends_like_directory {
-        fs::create_dir_all(&output).at_path(&output)?;
+    let is_directory = format::is_directory(&output)? && !is_single(&output)? && !Zarr::is_at(&output);
+    if is_directory || ends_like_directory {
         return Ok(Destination::Into(output));
     }
     if inputs.len() > 1 {

@@ -63,10 +63,20 @@ impl Compress {
                 "several results cannot go to standard output one behind the other; `cat FILE... | blosc` makes one of them",
             ));
         }
-        named.each(|path, destination| match !input::is_stream(path) && format::is_directory(path)? {
+        let target = |path: &Path, destination: &Destination| self.target(path, destination);
+        named.each(target, |path, destination| match !input::is_stream(path) && format::is_directory(path)? {
             true => self.run_directory(path, destination, global),
             false => self.run_file(path, destination, global),
         })
+    }
+
+    /// Where the result of an input goes.
+    fn target(&self, path: &Path, destination: &Destination) -> Outcome<PathBuf> {
+        if format::is_directory(path)? {
+            return Ok(destination.root_for(path)?.unwrap_or_else(|| path.to_owned()));
+        }
+        let named = destination.name().map(Path::to_owned);
+        Ok(named.unwrap_or_else(|| self.format(None, self.is_array(path)).name_for(&destination.place_for(path))))
     }
 
     /// Compresses one file.
@@ -92,10 +102,7 @@ impl Compress {
         // Of a file that becomes one chunk all is in memory: one at a time is enough.
         let is_chunk = self.encoding.format.is_some_and(FileFormat::is_chunk);
         let workers = if is_chunk { 1 } else { global.thread_count() };
-        // What cannot be read is told when it is compressed.
-        let is_array = |file: &Path| self.looks_for_arrays(file, false) && input::is_npy(file).unwrap_or(false);
-        let format = |file: &Path| self.format(None, is_array(file));
-        let name = |file: &Path, place: PathBuf| format(file).name_for(&place);
+        let name = |file: &Path, place: PathBuf| self.format(None, self.is_array(file)).name_for(&place);
         let writing = self.writing.sparing_others();
         let plan = Plan { verb: "compress", output, writing, name: &name };
         tree.each(&plan, workers, global, |job, global| {
@@ -194,6 +201,12 @@ impl Compress {
         tune::best_shapes(array, &tune::Part::of(array, file)?, &access, &options)
     }
 
+    /// Whether a file that nobody has named a result for becomes an array. What cannot be read is
+    /// told when it is compressed, and what can be read only once is left for that.
+    fn is_array(&self, file: &Path) -> bool {
+        self.looks_for_arrays(file, false) && file.is_file() && input::is_npy(file).unwrap_or(false)
+    }
+
     /// Whether a file that is an .npy file by its content becomes an array. If its name does not
     /// say so, the way back from a name that nobody has given would end at the items alone.
     fn looks_for_arrays(&self, path: &Path, is_named: bool) -> bool {
@@ -213,13 +226,22 @@ impl Compress {
 
 /// Refuses to remove an input of which the result does not have all.
 fn check_nothing_lost(recipe: &Recipe) -> Outcome {
-    let lossy = |filter: &&Filter| matches!(filter, Filter::TruncPrec(_) | Filter::IntTrunc(_));
-    let lossy = recipe.filters.iter().find(lossy).map(|filter| format!("precision, by {filter}"));
-    let lost: Vec<String> = recipe.left_out().into_iter().chain(lossy).collect();
+    let lost: Vec<String> = recipe.left_out().into_iter().chain(lost_precision(recipe, &[])).collect();
     match lost.is_empty() {
         true => Ok(()),
         false => Err(Failure::usage(format!("--rm would lose {}; leave it out", lost.join(", ")))),
     }
+}
+
+/// The precision that data loses, in words, which has gone through the filters `gone_through`
+/// already.
+pub(crate) fn lost_precision(recipe: &Recipe, gone_through: &[Filter]) -> Option<String> {
+    let is_lossy = |filter: &&Filter| {
+        matches!(filter, Filter::TruncPrec(_) | Filter::IntTrunc(_)) && !gone_through.contains(filter)
+    };
+    let codec = recipe.codec.is_zfp().then(|| recipe.codec.to_string());
+    let by = recipe.filters.iter().find(is_lossy).map(Filter::to_string).or(codec);
+    by.map(|by| format!("precision, by {by}"))
 }
 
 /// Refuses to replace a Blosc file by another one compressed once more: `blosc c --force *.b2nd` is

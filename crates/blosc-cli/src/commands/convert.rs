@@ -1,6 +1,6 @@
 //! `blosc convert`
 
-use super::compress::{Compress, Target, warn_left_out, write_target};
+use super::compress::{Compress, Target, lost_precision, warn_left_out, write_target};
 use super::decompress::Decompress;
 use crate::arguments::cli::Global;
 use crate::arguments::names::{Destination, Names};
@@ -44,8 +44,10 @@ pub(crate) struct Convert {
 impl Convert {
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let named = self.names.resolve(is_output)?;
-        named.each(|path, destination| {
+        let target = |path: &Path, destination: &Destination| self.target(path, destination);
+        named.each(target, |path, destination| {
             let output = self.target(path, destination)?;
+            self.names.check_removable(path)?;
             let is_there = !input::is_stream(path) && path.exists();
             let is_npy = is_there && path.is_file() && input::is_npy(path)?;
             if is_npy_name(&output) && !is_npy && self.encoding.format.is_none() {
@@ -117,7 +119,7 @@ impl Convert {
         hints.chunk_size = hints.chunk_size.filter(|&size| size <= global.max_chunk());
         let recipe = self.encoding.recipe(format, &hints, metadata, &[], Some(nbytes), global);
         let recipe = recipe.at(&place)?;
-        self.check_replaced(&recipe, path, output).at(&place)?;
+        self.check_replaced(&recipe, &hints, path, output).at(&place)?;
         warn_left_out(&recipe, &place, global);
         let is_copied = pickled.is_none() && self.copies(&examined, &recipe, path, output).in_data(&place)?;
         drop(progress);
@@ -174,11 +176,14 @@ impl Convert {
         };
         let mut metadata = Metadata::default();
         metadata.describe(array);
-        let recipe = self
-            .encoding
-            .recipe(FileFormat::B2nd, &facts.hints(), metadata, &[], Some(facts.nbytes), global)
-            .at(&place)?;
-        let lost: Vec<&str> = array.super_chunk().vlmetalayers().names().filter(|name| *name != zarr::LAYER).collect();
+        let hints = facts.hints();
+        let recipe = self.encoding.recipe(FileFormat::B2nd, &hints, metadata, &[], Some(facts.nbytes), global);
+        let recipe = recipe.at(&place)?;
+        self.check_replaced(&recipe, &hints, path, output).at(&place)?;
+        let fixed = array.super_chunk().metalayers().iter().map(|(name, _)| name);
+        let fixed = fixed.filter(|name| !format::ARRAY_LAYERS.contains(name));
+        let variable = array.super_chunk().vlmetalayers().names().filter(|name| *name != zarr::LAYER);
+        let lost: Vec<&str> = fixed.chain(variable).collect();
         if !lost.is_empty() {
             let lost = lost.join(", ");
             if self.names.removes() {
@@ -210,12 +215,21 @@ impl Convert {
         store::unpack(&store, output, self.writing, None, &opening)
     }
 
-    /// Refuses to replace or remove INPUT where the result has no place for all of its metadata.
-    fn check_replaced(&self, recipe: &Recipe, path: &Path, output: &Path) -> Outcome {
+    /// Refuses to replace or remove INPUT where the result has no place for all of its metadata,
+    /// or has less precision.
+    fn check_replaced(&self, recipe: &Recipe, hints: &Hints, path: &Path, output: &Path) -> Outcome {
         let left_out = recipe.left_out();
         let are_files = !input::is_stream(path) && !input::is_stream(output);
         let is_replaced = are_files && output.exists() && input::is_same_file(output, permitted(path))?;
-        if left_out.is_empty() || !is_replaced && !self.names.removes() {
+        if !is_replaced && !self.names.removes() {
+            return Ok(());
+        }
+        if let Some(lost) = lost_precision(recipe, hints.filters.as_deref().unwrap_or_default()) {
+            return Err(Failure::usage(format!(
+                "the result would lose {lost}, and INPUT would be gone; give another OUTPUT, without --rm"
+            )));
+        }
+        if left_out.is_empty() {
             return Ok(());
         }
         let (format, left_out) = (recipe.format.name(), left_out.join(", "));
@@ -265,8 +279,18 @@ fn parse_zarr_version(text: &str) -> Result<Version, String> {
     }
 }
 
-/// Whether the second of two names is where the first goes.
+/// Whether the second of two names is where the first goes. What is there and has the name of a
+/// Blosc file or a store may be one more input, as where the shell has put both names in the place
+/// of a pattern.
 fn is_output(first: &Path, second: &Path) -> Outcome<bool> {
+    let is_in_place = first.exists() && second.exists() && input::is_same_file(second, first)?;
+    let is_blosc_name = FileFormat::of_path(second).is_some() || store::without_extension(second).is_some();
+    if is_blosc_name && second.exists() && !is_in_place {
+        let shown = second.display();
+        return Err(Failure::usage(format!(
+            "{shown}: it is there, and could be an INPUT or the OUTPUT; to replace it, type -o {shown}"
+        )));
+    }
     let is_named = FileFormat::of_path(second).is_some() || zarr::is_named(second) || !second.exists();
     Ok(is_named || (input::is_stream(first) || is_single(first)?) && !is_single(second)?)
 }

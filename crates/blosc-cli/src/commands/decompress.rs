@@ -16,7 +16,7 @@ use crate::outputs::output::{self, LittleByLittle, Output, Writing};
 use crate::outputs::tree::{Fate, Plan, Tree};
 use crate::process::progress::{Progress, Task};
 use crate::process::summary::Done;
-use crate::show::metadata::{Metadata, described_array};
+use crate::show::metadata::{BLP_NAME, Metadata, described_array};
 use crate::store::{self, Store, Unpacked};
 use blosc_oxide::bloscpack::{ReadOptions, unpack};
 use blosc_oxide::{AxisSelection, Container, ErrorKind, ItemOrder, NpyHeader};
@@ -94,17 +94,29 @@ impl Decompress {
 
     pub(crate) fn run(&self, global: &Global) -> Outcome {
         let named = self.names.resolve(|first, second| self.is_output(first, second))?;
-        named.each(|path, destination| self.run_input(path, destination, global))
+        named.each(
+            |path, destination| self.place(path, destination),
+            |path, destination| self.run_input(path, destination, global),
+        )
     }
 
     /// Whether the second of two names is where the data of the first goes: not if it is to be
-    /// decompressed itself.
+    /// decompressed itself. What has the name of a Blosc file or a store is, also if it is damaged.
     fn is_output(&self, first: &Path, second: &Path) -> Outcome<bool> {
         if !second.exists() {
             return Ok(!format::is_directory(first)? || is_single(first)?);
         }
         let is_input = input::is_stream(first) || self.offset.is_some() || is_single(first)?;
-        Ok(is_input && !is_single(second)?)
+        let is_named = format::without_extension(second).is_some() || store::without_extension(second).is_some();
+        Ok(is_input && !is_named && !is_single(second)?)
+    }
+
+    /// Where the result of an input goes; those of a directory can go to itself.
+    fn place(&self, path: &Path, destination: &Destination) -> Outcome<PathBuf> {
+        if format::is_directory(path)? && !is_single(path)? {
+            return Ok(destination.root_for(path)?.unwrap_or_else(|| path.to_owned()));
+        }
+        self.target(path, destination)
     }
 
     /// Decompresses one of the inputs.
@@ -194,6 +206,7 @@ impl Decompress {
     /// option or a name, and not only the name of INPUT.
     fn run_file(&self, path: &Path, target: &Path, asks_for_npy: bool, global: &Global) -> Outcome {
         let place = input::shown(path);
+        self.names.check_removable(path)?;
         if !input::is_stream(target) {
             output::check_free(target, self.writing)?;
         }
@@ -282,14 +295,16 @@ impl Decompress {
         if !is_input && !is_removed {
             return Ok(());
         }
-        let lost = if self.bytes.is_some() || self.slice.is_some() {
+        let lost = if self.bytes.is_some() || self.slice.is_some() || self.offset.is_some() {
             "all but a part of its data".to_owned()
         } else {
-            let Metadata { layers, vllayers, .. } = Metadata::of(source)?;
+            let metadata = Metadata::of(source)?;
             let is_array = matches!(source, Source::Frame(frame) if format::is_array(frame));
-            let shape = (is_array && !self.is_npy(target.path)).then_some("the shape and type of the array");
-            let names = shape.into_iter().chain(layers.iter().chain(&vllayers).map(|(name, _)| name.as_str()));
-            let names: Vec<&str> = names.collect();
+            let is_described = is_array || metadata.array().is_some();
+            let shape = (is_described && !self.is_npy(target.path)).then_some("the shape and type of the array");
+            let text = other_text(&metadata).map(|_| BLP_NAME);
+            let layers = metadata.layers.iter().chain(&metadata.vllayers).map(|(name, _)| name.as_str());
+            let names: Vec<&str> = shape.into_iter().chain(text).chain(layers).collect();
             if names.is_empty() {
                 return Ok(());
             }
@@ -348,6 +363,13 @@ impl Decompress {
             Ok(array.in_order(described.order()).slice_to(&selections, out)?)
         })
     }
+}
+
+/// The JSON text of a file, if it is no description of an array.
+pub(crate) fn other_text(metadata: &Metadata) -> Option<&str> {
+    let text = metadata.json.as_deref()?;
+    let is_description = NpyHeader::from_json(text).is_ok_and(|array| array.is_some());
+    (!is_description).then_some(text)
 }
 
 /// What is known about the items before the file becomes its data.

@@ -6,4 +6,5 @@ pub(crate) mod encoding;
 pub(crate) mod output;
 pub(crate) mod placement;
 pub(crate) mod sink;
+pub(crate) mod targets;
 pub(crate) mod tree;

@@ -363,16 +363,18 @@ fn permissions(path: &Path) -> Option<Permissions> {
 }
 
 /// Whether a directory holds nothing but what a sparse frame consists of.
-fn is_sparse_frame(directory: &Path) -> bool {
+pub(crate) fn is_sparse_frame(directory: &Path) -> bool {
     let is_of_frame = |name: &str| {
         let number = name.strip_suffix(".chunk").unwrap_or_default();
         name.starts_with(format::INDEX_NAME)
             || name == LOCK_NAME
             || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
+    let is_part = |entry: fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| !kind.is_dir()) && entry.file_name().to_str().is_some_and(is_of_frame)
+    };
     let Ok(mut entries) = fs::read_dir(directory) else { return false };
-    directory.join(format::INDEX_NAME).is_file()
-        && entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_of_frame)))
+    directory.join(format::INDEX_NAME).is_file() && entries.all(|entry| entry.is_ok_and(is_part))
 }
 
 fn lock() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {

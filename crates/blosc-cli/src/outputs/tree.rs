@@ -4,6 +4,7 @@ use crate::arguments::cli::Global;
 use crate::failure::{At, Failure, Outcome, tell};
 use crate::outputs::output::{self, Output, Writing};
 use crate::outputs::placement;
+use crate::outputs::targets;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -112,6 +113,9 @@ impl Tree {
         let work = self.files.iter().map(|file| Job { target: (plan.name)(file, below(file)), file: file.clone() });
         let work: Vec<Job> = work.collect();
         let targets = check_targets(&work)?;
+        if plan.writing.is_forced() {
+            targets::check_inputs(&work)?;
+        }
         let kept = self.kept.iter().filter(|_| output.is_some());
         let kept = kept.map(|(file, _)| Job { file: file.clone(), target: below(file) });
         let (in_the_way, kept): (Vec<Job>, Vec<Job>) = kept.partition(|job| is_taken(&targets, &job.target));
@@ -225,10 +229,7 @@ fn check_targets(jobs: &[Job]) -> Outcome<BTreeMap<&Path, &PathBuf>> {
     let mut targets = BTreeMap::new();
     for Job { file, target } in jobs {
         if let Some(other) = targets.insert(target.as_path(), file) {
-            let (file, other, target) = (file.display(), other.display(), target.display());
-            return Err(Failure::usage(format!(
-                "{other} and {file} would both become {target}; take one of them elsewhere"
-            )));
+            return Err(targets::both_become(other, file, target));
         }
     }
     for (target, file) in &targets {

@@ -153,7 +153,7 @@ fn another_type_keeps_the_shape() {
     cube(&scratch);
     for (dtype, shape) in [("<f4", "[10, 20, 30]"), ("<i2", "[10, 20, 60]"), ("<f8", "[10, 20, 15]")] {
         for (source, command) in [("cube.b2nd", "convert"), ("cube.npy", "compress")] {
-            let arguments = [command, source, "out.b2nd", "--force", "--dtype", dtype];
+            let arguments = [command, source, "-o", "out.b2nd", "--force", "--dtype", dtype];
             let output = run(&scratch, &arguments);
             assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
             let found = facts(&scratch, "out.b2nd");
@@ -173,7 +173,7 @@ fn the_sizes_of_chunks_and_blocks_count_for_arrays_too() {
     assert!(run(&scratch, &sizes).status.success());
     let found = facts(&scratch, "out.b2nd");
     assert!(found.contains("\"chunks\": [10, 10, 16]") && found.contains("\"blocks\": [5, 5, 8]"), "{found}");
-    let convert = ["convert", "cube.b2nd", "out.b2nd", "--force", "--block-size", "1500"];
+    let convert = ["convert", "cube.b2nd", "-o", "out.b2nd", "--force", "--block-size", "1500"];
     assert!(run(&scratch, &convert).status.success());
     let found = facts(&scratch, "out.b2nd");
     assert!(found.contains("\"chunks\": [5, 20, 30]") && found.contains("\"blocks\": [5, 5, 8]"), "{found}");
@@ -242,7 +242,7 @@ fn a_description_on_the_command_line_is_kept_by_every_format_that_has_a_place_fo
         assert!(run(&scratch, &command).status.success(), "{format}");
         let back = run(&scratch, &["d", format, "-", "--npy"]).stdout;
         assert_eq!(back, npy("<i4", "(60, 100)", &ramp(6000)), "{format}");
-        let command = ["convert", format, "seen.blp", "--force", "--dtype", "<i2"];
+        let command = ["convert", format, "-o", "seen.blp", "--force", "--dtype", "<i2"];
         assert!(run(&scratch, &command).status.success(), "{format}");
         let back = run(&scratch, &["d", "seen.blp", "-", "--npy"]).stdout;
         assert_eq!(back, npy("<i2", "(60, 200)", &ramp(6000)), "{format}, seen as something else");

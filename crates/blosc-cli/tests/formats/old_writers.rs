@@ -78,7 +78,7 @@ fn what_is_converted_by_the_old_rule_is_the_same_by_the_current_one() {
         let option: &[&str] = if entry.manifest["ambiguous"] == true { &old } else { &[] };
         for format in ["chunk", "b2frame", "packed", "frame-beta1", "frame-beta5"] {
             let target = scratch.join(format!("{}.{format}", entry.file)).display().to_string();
-            let arguments = ["convert", "--force", "--format", format, &path(entry), &target];
+            let arguments = ["convert", "--force", "--format", format, &path(entry), "-o", &target];
             let output = blosc(arguments.iter().chain(option));
             if !output.status.success() {
                 assert_fails(&output, 2, &entry.file);
@@ -99,7 +99,7 @@ fn a_frame_with_a_header_of_64_bytes_keeps_its_filters_when_it_is_converted() {
     let mut filtered = 0;
     for entry in Golden::repository().entries("old-writers").iter().filter(is_early).filter(|entry| !is_lizard(entry)) {
         let target = scratch.join("target.b2frame").display().to_string();
-        good(["convert", "--force", &path(entry), &target]);
+        good(["convert", "--force", &path(entry), "-o", &target]);
         let filters = |path: &str| -> Value {
             let facts: Value = serde_json::from_slice(&good(["info", "--json", path])).unwrap();
             facts["filters"].clone()

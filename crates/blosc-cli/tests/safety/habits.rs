@@ -187,7 +187,7 @@ fn results_are_as_private_as_what_they_are_made_of() {
             assert_eq!(mode(&scratch.join(name)), wanted, "{name}");
             assert!(run(&scratch, &["d", "--force", name, "back"]).status.success());
             assert_eq!(mode(&scratch.join("back")), wanted, "{name}");
-            assert!(run(&scratch, &["convert", "--force", name, "other.b2frame"]).status.success());
+            assert!(run(&scratch, &["convert", "--force", name, "-o", "other.b2frame"]).status.success());
             assert_eq!(mode(&scratch.join("other.b2frame")), wanted, "{name}");
         }
         assert!(run(&scratch, &["c", "--force", "data.bin", "out.sframe"]).status.success());

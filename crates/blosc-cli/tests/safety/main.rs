@@ -10,4 +10,5 @@ mod hostile;
 mod losses;
 mod outputs;
 mod repair;
+mod targets;
 mod trees;

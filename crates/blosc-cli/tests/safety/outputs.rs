@@ -128,7 +128,7 @@ fn replace_each(check: impl Fn(&Scratch, &str, &[&str])) {
         assert!(run(&scratch, &["c", "--format", format, data, old]).status.success(), "{what}");
         assert!(run(&scratch, &["c", "other.bin", new]).status.success(), "{what}");
         let format = if what.ends_with("directory") { "sframe" } else { "b2frame" };
-        check(&scratch, old, &["convert", "--force", "--format", format, new, old]);
+        check(&scratch, old, &["convert", "--force", "--format", format, new, "-o", old]);
     }
 }
 

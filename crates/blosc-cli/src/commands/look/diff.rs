@@ -3,12 +3,13 @@
 use crate::arguments::cli::Global;
 use crate::arguments::dtype::{Dtype, in_words};
 use crate::arguments::size;
+use crate::commands::decompress::other_text;
 use crate::failure::{At, Failure, Outcome};
 use crate::inputs::input;
 use crate::inputs::values::{Values, strides};
 use crate::outputs::output;
 use crate::process::terminal::printable;
-use crate::show::metadata::Metadata;
+use crate::show::metadata::{BLP_NAME, Metadata};
 use crate::show::values::texts;
 use blosc_oxide::{ItemOrder, NpyHeader};
 use clap::Args;
@@ -182,10 +183,12 @@ fn description_differences(first: &NpyHeader, second: &NpyHeader) -> Vec<(&'stat
     differences
 }
 
-/// Metalayers that only one has, or that differ.
+/// Metalayers and texts that only one has, or that differ.
 fn metadata_differences(first: &Metadata, second: &Metadata) -> Vec<(&'static str, String, String)> {
-    let layers =
-        |metadata: &Metadata| metadata.layers.iter().chain(&metadata.vllayers).cloned().collect::<BTreeMap<_, _>>();
+    let layers = |metadata: &Metadata| {
+        let text = other_text(metadata).map(|text| (BLP_NAME.to_owned(), text.as_bytes().to_vec()));
+        metadata.layers.iter().chain(&metadata.vllayers).cloned().chain(text).collect::<BTreeMap<_, _>>()
+    };
     let (one, other) = (layers(first), layers(second));
     let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let side = |content: Option<&Vec<u8>>, name: &str| match content {
