@@ -224,7 +224,9 @@ impl Convert {
         if !is_replaced && !self.names.removes() {
             return Ok(());
         }
-        if let Some(lost) = lost_precision(recipe, hints.filters.as_deref().unwrap_or_default()) {
+        // To items of another size the same filter does something else.
+        let filters = hints.filters.as_deref().filter(|_| hints.typesize == Some(recipe.typesize));
+        if let Some(lost) = lost_precision(recipe, filters.unwrap_or_default()) {
             return Err(Failure::usage(format!(
                 "the result would lose {lost}, and INPUT would be gone; give another OUTPUT, without --rm"
             )));

@@ -191,6 +191,11 @@ fn rm_keeps_what_a_lossy_codec_or_filter_would_change() {
         // Chunks that are copied as they are lose no more.
         works(&scratch, &["convert", "-f", "--rm", "a4.b2nd", "-o", "a5.b2nd"]);
     }
+    scratch.write("values", &values);
+    works(&scratch, &["--typesize", "4", "--filter", "trunc_prec:2", "values", "-o", "a6.b2frame"]);
+    works(&scratch, &["convert", "--level", "9", "--rm", "a6.b2frame", "-o", "a7.b2frame"]);
+    let again = ["convert", "--rm", "--typesize", "8", "a7.b2frame", "-o", "a8.b2frame"];
+    refused(&scratch, &again, &["precision, by trunc_prec:2"]);
     works(&scratch, &["convert", "--rm", "--level", "9", "a2.b2nd", "-o", "a3.b2nd"]);
 }
 
