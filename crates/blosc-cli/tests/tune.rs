@@ -6,6 +6,7 @@ mod common;
 use common::{BLOSC, Scratch, assert_fails, npy, ramp};
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 fn tune(scratch: &Scratch, arguments: &[&str]) -> Output {
     Command::new(BLOSC).arg("tune").args(arguments).current_dir(&scratch.0).output().unwrap()
@@ -168,4 +169,24 @@ fn compress_takes_what_it_has_measured() {
     scratch.write("runs/b", &[b'x'; 10_000]);
     let told = String::from_utf8(run(&["c", "runs", "--tune", "size"]).stderr).unwrap();
     assert_eq!(told.lines().filter(|line| line.contains("tuned")).count(), 2, "{told}");
+}
+
+/// The sample for shapes is made of fewer items until it is small, and here there is only one.
+#[test]
+fn an_item_of_many_megabytes_has_no_shapes_to_try() {
+    let scratch = Scratch::new();
+    scratch.write("big.npy", &npy("|V17000000", "(1,)", &vec![7; 17_000_000]));
+    let mut child = Command::new(BLOSC)
+        .args(["c", "big.npy", "-o", "big.b2nd", "--tune", "size", "--access", "0"])
+        .current_dir(&scratch.0)
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            panic!("it does not end");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

@@ -20,12 +20,15 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The first items along each axis, of the longest axes fewer.
+    /// The first items along each axis, of the longest axes fewer; no bytes if an item alone is too
+    /// large.
     pub(crate) fn of(array: &NpyHeader, file: &dyn ReadAt) -> Outcome<Self> {
         let itemsize = array.itemsize() as u64;
         let mut lengths = array.shape().to_vec();
         while lengths.iter().fold(itemsize, |product, &length| product.saturating_mul(length)) > ROOM {
-            let Some(longest) = lengths.iter_mut().max() else { break };
+            let Some(longest) = lengths.iter_mut().max().filter(|longest| **longest > 1) else {
+                return Ok(Self { lengths, bytes: Vec::new() });
+            };
             *longest = longest.div_ceil(2);
         }
         let row = lengths.last().copied().unwrap_or(1) * itemsize;
@@ -60,6 +63,9 @@ pub(crate) fn best_shapes(
     access: &[Taken],
     options: &Options,
 ) -> Outcome<Option<(Vec<u64>, Vec<u64>)>> {
+    if part.bytes.is_empty() {
+        return Ok(None);
+    }
     let usual = ArrayOptions::new(array.shape(), options.clone()).geometry()?;
     let mut shapes = vec![(usual.chunks().to_vec(), usual.blocks().to_vec())];
     for nbytes in BLOCKS {
