@@ -143,6 +143,7 @@ impl Convert {
                 "{place}: an array of Zarr becomes NAME.b2nd, without --rm; that converts to other formats"
             )));
         }
+        self.check_not_redescribed(&place)?;
         output::check_free(output, self.writing)?;
         let zarr = Zarr::open(path, global.limits())?;
         let description = &zarr.description;
@@ -165,6 +166,10 @@ impl Convert {
     /// Makes an array of Zarr of a b2nd array.
     fn to_zarr(&self, path: &Path, output: &Path, global: &Global) -> Outcome {
         let place = input::shown(path);
+        self.check_not_redescribed(&place)?;
+        if self.encoding.adds_metadata() {
+            return Err(Failure::usage(format!("{place}: Zarr has no place for what --meta and --vlmeta add")));
+        }
         output::check_free(output, self.writing)?;
         let (source, progress) = open_shown(path, "converting", global)?;
         source.check_has_data().in_data(&place)?;
@@ -198,6 +203,16 @@ impl Convert {
         zarr::write(array, &recipe, version, written.path()).in_data(&place)?;
         drop(progress);
         written.finish()
+    }
+
+    /// Refuses to make other items of an array on the way from or to Zarr.
+    fn check_not_redescribed(&self, place: &str) -> Outcome {
+        if !self.encoding.redescribes() {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{place}: --shape and --dtype are for other formats: an array keeps both from and to Zarr; convert the .b2nd"
+        )))
     }
 
     /// The members of a store as they are, in a directory.

@@ -243,8 +243,13 @@ impl Encoding {
     }
 
     /// Whether the data is said to be other items than it says itself.
-    fn redescribes(&self) -> bool {
+    pub(crate) fn redescribes(&self) -> bool {
         self.shape.is_some() || self.dtype.is_some()
+    }
+
+    /// Whether metadata was given.
+    pub(crate) fn adds_metadata(&self) -> bool {
+        !self.meta.is_empty() || !self.vlmeta.is_empty()
     }
 
     /// Refuses options that mean nothing for a format: whoever gives one expects something of it.
