@@ -74,6 +74,9 @@ impl Coding {
             let config = &codec["configuration"];
             match codec["name"].as_str().or(codec.as_str()).unwrap_or_default() {
                 "bytes" | "endian" => is_big = config["endian"] == "big",
+                "transpose" if coding.transposed.is_some() => {
+                    return Err(Failure::data("its chunks are transposed more than once, which is not supported"));
+                }
                 "transpose" => {
                     let order = config["order"].as_array().map(Vec::as_slice).unwrap_or_default();
                     let order = order.iter().map(|axis| axis.as_u64().and_then(|axis| usize::try_from(axis).ok()));

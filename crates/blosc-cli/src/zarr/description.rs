@@ -1,16 +1,16 @@
 //! What `.zarray` and `zarr.json` say about an array.
 
 use super::chunks::{Coding, Packing};
-use super::{Version, fill};
+use super::{Version, attributes, fill, plain};
 use crate::arguments::dtype::described;
 use crate::failure::{At, Failure, Outcome};
-use blosc_oxide::{ItemOrder, NpyHeader};
+use crate::show::json::{line, lines, object};
+use blosc_oxide::{ItemOrder, Limits, NpyHeader};
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 
 /// A description is no longer than this.
-const MAX_LEN: u64 = 64 << 20;
+const MAX_LEN: usize = 64 << 20;
 /// The types of version 3 and their descriptions in NumPy, without the order of bytes.
 const TYPES: [(&str, &str); 14] = [
     ("bool", "b1"),
@@ -36,14 +36,14 @@ pub(crate) struct Description {
     /// Shape and type.
     pub(crate) array: NpyHeader,
     pub(crate) chunks: Vec<u64>,
-    /// The item that missing chunks consist of, and what the description says of it.
-    pub(crate) fill: Vec<u8>,
+    /// What is said of the item that missing chunks consist of.
     pub(super) fill_value: Value,
     pub(super) coding: Coding,
     /// How the names of chunks are put together.
     pub(super) separator: char,
     pub(super) has_prefix: bool,
-    pub(super) attributes: Value,
+    /// An object, as text.
+    pub(super) attributes: String,
     pub(super) dimension_names: Value,
 }
 
@@ -52,19 +52,19 @@ impl Description {
     pub(crate) fn open(directory: &Path) -> Outcome<Self> {
         let shown = directory.display();
         match Version::of(directory) {
-            Some(Version::V3) => Self::of_v3(&json(&directory.join("zarr.json"))?).at(shown),
+            Some(Version::V3) => {
+                let (meta, text) = json(directory, "zarr.json")?;
+                Self::of_v3(&meta, attributes::of(&text)).at(shown)
+            }
             Some(Version::V2) if directory.join(".zarray").is_file() => {
-                let attributes = directory.join(".zattrs");
-                let attributes =
-                    if attributes.is_file() { json(&attributes)? } else { Value::Object(serde_json::Map::new()) };
-                Self::of_v2(&json(&directory.join(".zarray"))?, attributes).at(shown)
+                Self::of_v2(&json(directory, ".zarray")?.0, attributes_beside(directory)?).at(shown)
             }
             Some(Version::V2) => Err(Failure::data(format!("{shown}: a group of Zarr; name one of the arrays in it"))),
             None => Err(Failure::data(format!("{shown}: neither .zarray nor zarr.json is in it"))),
         }
     }
 
-    fn of_v2(meta: &Value, attributes: Value) -> Outcome<Self> {
+    fn of_v2(meta: &Value, attributes: String) -> Outcome<Self> {
         let dtype = match &meta["dtype"] {
             Value::String(text) => text.clone(),
             fields @ Value::Array(_) => fields_of(fields)?,
@@ -76,11 +76,10 @@ impl Description {
         }
         let packing = Packing::of_v2(&meta["compressor"])?;
         let is_fortran = meta["order"] == "F";
-        let separator = meta["dimension_separator"].as_str().and_then(|text| text.chars().next()).unwrap_or('.');
+        let separator = separator(&meta["dimension_separator"], '.')?;
         let fill_value = meta["fill_value"].clone();
         Ok(Self {
             version: Version::V2,
-            fill: fill::bytes(&fill_value, &array, Version::V2)?,
             chunks: chunk_lengths(lengths(meta, "chunks")?, &array)?,
             array,
             fill_value,
@@ -92,7 +91,7 @@ impl Description {
         })
     }
 
-    fn of_v3(meta: &Value) -> Outcome<Self> {
+    fn of_v3(meta: &Value, attributes: String) -> Outcome<Self> {
         if meta["node_type"] == "group" {
             return Err(Failure::data("a group of Zarr; name one of the arrays in it"));
         }
@@ -117,24 +116,34 @@ impl Description {
                 return Err(Failure::data(format!("its order {order:?} is none of {} axes", array.shape().len())));
             }
         }
+        if meta["storage_transformers"].as_array().is_some_and(|all| !all.is_empty()) {
+            let transformers = &meta["storage_transformers"];
+            return Err(Failure::data(format!("its storage_transformers {transformers} are not supported")));
+        }
         let keys = &meta["chunk_key_encoding"];
-        let has_prefix = keys["name"] != "v2";
-        let usual = if has_prefix { '/' } else { '.' };
-        let separator =
-            keys["configuration"]["separator"].as_str().and_then(|text| text.chars().next()).unwrap_or(usual);
+        let (has_prefix, usual) = match keys["name"].as_str().or(keys.as_str()) {
+            Some("default") => (true, '/'),
+            Some("v2") => (false, '.'),
+            _ => return Err(Failure::data(format!("its chunk_key_encoding {keys} is not supported"))),
+        };
+        let separator = separator(&keys["configuration"]["separator"], usual)?;
         let fill_value = meta["fill_value"].clone();
         Ok(Self {
             version: Version::V3,
-            fill: fill::bytes(&fill_value, &array, Version::V3)?,
             chunks: chunk_lengths(lengths(&meta["chunk_grid"]["configuration"], "chunk_shape")?, &array)?,
             array,
             fill_value,
             coding,
             separator,
             has_prefix,
-            attributes: meta.get("attributes").cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+            attributes,
             dimension_names: meta["dimension_names"].clone(),
         })
+    }
+
+    /// The item that missing chunks consist of.
+    pub(super) fn fill(&self) -> Outcome<Vec<u8>> {
+        fill::bytes(&self.fill_value, &self.array, self.version)
     }
 
     /// The file of a chunk, below the directory.
@@ -159,25 +168,25 @@ impl Description {
     }
 
     /// What only Zarr has, to be kept in a metalayer.
-    pub(crate) fn layer(&self) -> Value {
-        crate::show::json::object(vec![
+    pub(crate) fn layer(&self) -> String {
+        let members = object(vec![
             ("zarr_format", self.version.number().into()),
             ("fill_value", self.fill_value.clone()),
-            ("attributes", self.attributes.clone()),
             ("dimension_names", self.dimension_names.clone()),
-        ])
+        ]);
+        attributes::added(&line(&members), &self.attributes)
     }
 
     /// The same as a file: its name, and the name and text of attributes where they have one of
     /// their own.
-    pub(super) fn files(&self, codec: &Value) -> Outcome<Vec<(&'static str, Value)>> {
+    pub(super) fn files(&self, codec: &Value) -> Outcome<Vec<(&'static str, String)>> {
         let (shape, chunks) = (Value::from(self.array.shape()), Value::from(self.chunks.as_slice()));
         if self.version == Version::V2 {
             let dtype = match self.array.dtype() {
                 text if text.starts_with('[') => fields_json(&text)?,
                 text => Value::from(text),
             };
-            let meta = crate::show::json::object(vec![
+            let meta = object(vec![
                 ("zarr_format", 2.into()),
                 ("shape", shape),
                 ("chunks", chunks),
@@ -188,7 +197,7 @@ impl Description {
                 ("filters", Value::Null),
                 ("dimension_separator", ".".into()),
             ]);
-            return Ok(vec![(".zarray", meta), (".zattrs", self.attributes.clone())]);
+            return Ok(vec![(".zarray", lines(&meta)), (".zattrs", self.attributes.clone())]);
         }
         let dtype = self.array.dtype();
         let letter = dtype.trim_start_matches(['<', '>', '|']);
@@ -210,12 +219,11 @@ impl Description {
             ("chunk_key_encoding", config("default", serde_json::json!({ "separator": "/" }))),
             ("fill_value", self.fill_value.clone()),
             ("codecs", Value::from(vec![bytes, codec.clone()])),
-            ("attributes", self.attributes.clone()),
         ];
         if !self.dimension_names.is_null() {
             meta.push(("dimension_names", self.dimension_names.clone()));
         }
-        Ok(vec![("zarr.json", crate::show::json::object(meta))])
+        Ok(vec![("zarr.json", attributes::added(&lines(&object(meta)), &self.attributes))])
     }
 }
 
@@ -223,14 +231,36 @@ fn missing(key: &str) -> Failure {
     Failure::data(format!("its description has no {key} that could be understood"))
 }
 
-fn json(path: &Path) -> Outcome<Value> {
-    let len = path.metadata().at_path(path)?.len();
-    if len > MAX_LEN {
-        return Err(Failure::data(format!("{}: {len} bytes are no description of an array", path.display())));
-    }
-    let text = fs::read(path).at_path(path)?;
+/// What a file in a directory says, and its text.
+pub(super) fn json(directory: &Path, name: &str) -> Outcome<(Value, Vec<u8>)> {
+    let shown = directory.join(name);
+    let limits = Limits::new().with_max_allocation(MAX_LEN);
+    let text = plain::read(directory, name, "a description", limits)?;
+    let text = text.ok_or_else(|| Failure::data(format!("{}: it is not there", shown.display())))?;
     // Python writes numbers that JSON does not have.
-    serde_json::from_slice(&text).map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+    let value =
+        serde_json::from_slice(&text).map_err(|error| Failure::data(format!("{}: {error}", shown.display())))?;
+    Ok((value, text))
+}
+
+/// The attributes of an array of version 2.
+fn attributes_beside(directory: &Path) -> Outcome<String> {
+    if directory.join(".zattrs").symlink_metadata().is_err() {
+        return Ok(attributes::NONE.to_owned());
+    }
+    let (value, text) = json(directory, ".zattrs")?;
+    let text = String::from_utf8(text).ok().filter(|_| value.is_object());
+    text.map(|text| text.trim().to_owned()).ok_or_else(|| missing("attributes"))
+}
+
+/// What is between the numbers in the names of chunks.
+fn separator(said: &Value, usual: char) -> Outcome<char> {
+    match said {
+        Value::Null => Ok(usual),
+        Value::String(text) if text == "/" => Ok('/'),
+        Value::String(text) if text == "." => Ok('.'),
+        other => Err(Failure::data(format!("its separator {other} is not supported: \"/\" and \".\" are"))),
+    }
 }
 
 fn lengths(meta: &Value, key: &str) -> Outcome<Vec<u64>> {
@@ -251,18 +281,40 @@ fn chunk_lengths(chunks: Vec<u64>, array: &NpyHeader) -> Outcome<Vec<u64>> {
 
 /// Fields as Zarr writes them, `[["x", "<f4"]]`, as NumPy describes them.
 fn fields_of(fields: &Value) -> Outcome<String> {
-    let field = |field: &Value| {
-        let name = field[0].as_str()?;
-        let dtype = field[1].as_str()?;
-        (field.as_array()?.len() == 2).then(|| format!("('{name}', '{dtype}')"))
-    };
-    let fields: Option<Vec<String>> = fields.as_array().and_then(|fields| fields.iter().map(field).collect());
-    fields
-        .map(|fields| format!("[{}]", fields.join(", ")))
-        .ok_or_else(|| Failure::data("fields of fields are not supported"))
+    let mut described = Vec::new();
+    for field in fields.as_array().into_iter().flatten() {
+        let parts = field.as_array().filter(|parts| parts.len() == 2);
+        let Some((Some(name), Some(dtype))) = parts.map(|parts| (parts[0].as_str(), parts[1].as_str())) else {
+            return Err(Failure::data("fields of fields are not supported"));
+        };
+        if [name, dtype].into_iter().any(|text| text.contains(['\'', '"', '\\']) || text.contains(char::is_control)) {
+            return Err(Failure::data(format!("its field {field} is not supported: quotes and backslashes are not")));
+        }
+        described.push(format!("('{name}', '{dtype}')"));
+    }
+    Ok(format!("[{}]", described.join(", ")))
 }
 
+/// The same backwards; what is in quotes stays as it is.
 fn fields_json(text: &str) -> Outcome<Value> {
-    let json: String = text.replace('\'', "\"").replace('(', "[").replace(')', "]");
-    serde_json::from_str(&json).map_err(|_| Failure::usage(format!("Zarr has no place for items of type {text}")))
+    let (mut json, mut quote) = (String::new(), None);
+    for c in text.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                json.push('"');
+            }
+            (Some(end), c) if c == end => {
+                quote = None;
+                json.push('"');
+            }
+            (None, '(') => json.push('['),
+            (None, ')') => json.push(']'),
+            (Some(_), '"') => json.push_str("\\\""),
+            (_, c) => json.push(c),
+        }
+    }
+    // Python's backslashes are not those of JSON.
+    let found = serde_json::from_str(&json).ok().filter(|_| !text.contains('\\'));
+    found.ok_or_else(|| Failure::usage(format!("Zarr has no place for items of type {text}")))
 }

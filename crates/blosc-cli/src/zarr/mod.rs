@@ -1,8 +1,10 @@
 //! Arrays of Zarr: a directory with a description and a file for each chunk.
 
+mod attributes;
 mod chunks;
 mod description;
 mod fill;
+mod plain;
 mod read;
 mod write;
 
@@ -46,13 +48,11 @@ pub(crate) fn is_named(path: &Path) -> bool {
 pub(crate) fn is_array(directory: &Path) -> bool {
     match Version::of(directory) {
         Some(Version::V2) => directory.join(".zarray").is_file(),
-        Some(Version::V3) => Description::open(directory).is_ok() || !is_group(directory),
+        Some(Version::V3) => !is_group(directory),
         None => false,
     }
 }
 
 fn is_group(directory: &Path) -> bool {
-    let text = std::fs::read(directory.join("zarr.json")).unwrap_or_default();
-    let found: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
-    found.is_some_and(|found| found["node_type"] == "group")
+    description::json(directory, "zarr.json").is_ok_and(|(found, _)| found["node_type"] == "group")
 }

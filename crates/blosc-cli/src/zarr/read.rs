@@ -2,20 +2,20 @@
 
 use super::chunks::transposed;
 use super::write::{span, step};
-use super::{Description, LAYER};
+use super::{Description, LAYER, plain};
 use crate::failure::{At, Outcome};
 use crate::outputs::encoding::Recipe;
 use crate::outputs::sink;
 use crate::process::progress::Progress;
 use blosc_oxide::{AxisSelection, Fill, Limits, NdArray};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// An array in a directory.
 pub(crate) struct Zarr {
     directory: PathBuf,
     pub(crate) description: Description,
+    /// The item that missing chunks consist of.
+    fill: Vec<u8>,
     limits: Limits,
 }
 
@@ -27,23 +27,18 @@ impl Zarr {
 
     /// Opens the array in a directory.
     pub(crate) fn open(directory: &Path, limits: Limits) -> Outcome<Self> {
-        Ok(Self { directory: directory.to_owned(), description: Description::open(directory)?, limits })
+        let description = Description::open(directory)?;
+        limits.check("an item", description.array.itemsize()).at_path(directory)?;
+        let fill = description.fill().at(directory.display())?;
+        Ok(Self { directory: directory.to_owned(), description, fill, limits })
     }
 
     /// The items of a chunk in C order, those outside of the array included; `None` if it is not
     /// there.
     fn chunk(&self, index: &[u64]) -> Outcome<Option<Vec<u8>>> {
-        let path = self.directory.join(self.description.key(index));
-        let bytes = match fs::File::open(&path) {
-            Ok(file) => {
-                let len = file.metadata().at_path(&path)?.len();
-                self.limits.check("a chunk", usize::try_from(len).unwrap_or(usize::MAX)).at_path(&path)?;
-                drop(file);
-                fs::read(&path).at_path(&path)?
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).at_path(&path),
-        };
+        let key = self.description.key(index);
+        let Some(bytes) = plain::read(&self.directory, &key, "a chunk", self.limits)? else { return Ok(None) };
+        let path = self.directory.join(key);
         let nbytes = usize::try_from(self.description.chunk_nbytes()).unwrap_or(usize::MAX);
         self.limits.check("the data of a chunk", nbytes).at_path(&path)?;
         let coding = &self.description.coding;
@@ -61,8 +56,8 @@ impl Zarr {
         let shape = description.array.shape();
         let options =
             sink::array_options(recipe, shape, sink::frame_options(recipe)).with_dtype(description.array.dtype());
-        let is_zero = description.fill.iter().all(|&byte| byte == 0);
-        let fill = if is_zero { Fill::Zeros } else { Fill::Value(description.fill.clone()) };
+        let is_zero = self.fill.iter().all(|&byte| byte == 0);
+        let fill = if is_zero { Fill::Zeros } else { Fill::Value(self.fill.clone()) };
         let mut edit = NdArray::create(path, &options, &fill)?;
         let grid = description.grid();
         let mut index = vec![0; grid.len()];
@@ -85,7 +80,7 @@ impl Zarr {
             step(&mut index, &grid);
         }
         let vlmetalayers = edit.vlmetalayers_mut();
-        vlmetalayers.add(LAYER, crate::show::json::line(&description.layer()).as_bytes())?;
+        vlmetalayers.add(LAYER, description.layer().as_bytes())?;
         for (name, content) in recipe.metadata.vllayers.iter().filter(|(name, _)| name != LAYER) {
             edit.vlmetalayers_mut().add(name, content)?;
         }

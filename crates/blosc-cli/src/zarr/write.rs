@@ -1,25 +1,27 @@
 //! A Zarr array made of the items of a b2nd array.
 
-use super::{Description, LAYER, Version};
+use super::{Description, LAYER, Version, attributes};
 use crate::arguments::array::description;
 use crate::failure::{At, Failure, Outcome};
 use crate::outputs::encoding::Recipe;
 use crate::zarr::chunks::{Coding, Packing};
 use blosc_oxide::{AxisSelection, Codec, Compressor, Filter, Format, ItemOrder, NdArray, NpyHeader};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
 /// Writes the items of `array` to a new directory at `path`, chunk by chunk. Chunks that have
-/// nothing but the fill value are left out, as zarr-python does it.
+/// nothing but the fill value are left out, as zarr-python does it; what items are in those that
+/// have none is not said.
 pub(crate) fn write(array: &NdArray, recipe: &Recipe, version: Version, path: &Path) -> Outcome {
     let described = description(array, array.shape())?;
     let described = NpyHeader::new(&described.dtype(), described.shape(), ItemOrder::C)?;
     let target = target(array, recipe, version, described)?;
+    let fill = target.fill()?;
     fs::create_dir(path).at_path(path)?;
     for (name, content) in target.files(&codec(recipe, version)?)? {
         let file = path.join(name);
-        fs::write(&file, crate::show::json::lines(&content) + "\n").at_path(&file)?;
+        fs::write(&file, content + "\n").at_path(&file)?;
     }
     let mut compressor = Compressor::new(recipe.options.clone().with_format(Format::Blosc1))?;
     let (grid, shape) = (target.grid(), target.array.shape().to_vec());
@@ -31,15 +33,14 @@ pub(crate) fn write(array: &NdArray, recipe: &Recipe, version: Version, path: &P
         let selections: Vec<AxisSelection> =
             spans.iter().map(|&(start, end)| AxisSelection::from(start..end)).collect();
         let items = array.slice(&selections)?;
-        let is_empty = !target.fill.is_empty() && items.chunks_exact(target.fill.len()).all(|item| item == target.fill);
+        let is_empty = !target.fill_value.is_null() && items.chunks_exact(fill.len().max(1)).all(|item| item == fill);
         if !is_empty {
             let kept: Vec<u64> = spans.iter().map(|(start, end)| end - start).collect();
             let file = path.join(target.key(&index));
             if let Some(parent) = file.parent() {
                 fs::create_dir_all(parent).at_path(parent)?;
             }
-            fs::write(&file, compressor.compress(&padded(items, &target.chunks, &kept, &target.fill))?)
-                .at_path(&file)?;
+            fs::write(&file, compressor.compress(&padded(items, &target.chunks, &kept, &fill))?).at_path(&file)?;
         }
         step(&mut index, &grid);
     }
@@ -65,22 +66,20 @@ pub(super) fn step(index: &mut [u64], grid: &[u64]) {
 
 /// What the directory is to say: what a metalayer has kept of it, and the rest as usual.
 fn target(array: &NdArray, recipe: &Recipe, version: Version, described: NpyHeader) -> Outcome<Description> {
-    let kept = array.super_chunk().vlmetalayers().get(LAYER)?;
-    let kept: Value = kept.and_then(|kept| serde_json::from_slice(&kept).ok()).unwrap_or_default();
+    let text = array.super_chunk().vlmetalayers().get(LAYER)?.unwrap_or_default();
+    let kept: Value = serde_json::from_slice(&text).unwrap_or_default();
     let fill_value = match kept.get("fill_value") {
         Some(value) if super::fill::bytes(value, &described, version).is_ok() => value.clone(),
         _ => usual_fill(&described, version)?,
     };
-    let attributes = kept.get("attributes").filter(|value| value.is_object()).cloned();
     Ok(Description {
         version,
-        fill: super::fill::bytes(&fill_value, &described, version)?,
         fill_value,
         chunks: recipe.chunks.clone().unwrap_or_else(|| array.geometry().chunks().to_vec()),
         coding: Coding { packings: vec![Packing::Blosc], transposed: None },
         separator: if version == Version::V2 { '.' } else { '/' },
         has_prefix: version == Version::V3,
-        attributes: attributes.unwrap_or_else(|| Value::Object(Map::new())),
+        attributes: attributes::of(&text),
         dimension_names: kept.get("dimension_names").cloned().unwrap_or_default(),
         array: described,
     })

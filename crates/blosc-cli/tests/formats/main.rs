@@ -12,3 +12,4 @@ mod lizard;
 mod old_writers;
 mod python_arrays;
 mod stores;
+mod zarr;

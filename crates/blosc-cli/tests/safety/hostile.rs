@@ -409,3 +409,72 @@ fn what_is_put_into_memory_as_a_whole_is_held_to_it() {
     assert!(fs::read(scratch.join("out.b2frame")).unwrap() == before);
     assert_eq!(scratch.names(), ["large", "out.b2frame", "small"]);
 }
+
+/// A Zarr array of a million bytes in one chunk, which is not there yet.
+fn zarr(scratch: &Scratch, name: &str) {
+    fs::create_dir_all(scratch.join(format!("{name}/c"))).unwrap();
+    let text = r#"{"zarr_format":3,"node_type":"array","shape":[1000000],"data_type":"uint8","chunk_grid":{"name":"regular",
+        "configuration":{"chunk_shape":[1000000]}},"chunk_key_encoding":{"name":"default"},"fill_value":0,
+        "codecs":[{"name":"bytes"}],"attributes":{}}"#;
+    scratch.write(&format!("{name}/zarr.json"), text.as_bytes());
+}
+
+#[test]
+fn chunks_of_zarr_that_are_no_plain_files_are_refused() {
+    let scratch = Scratch::new();
+    let link = |to: &Path, name: &str| std::os::unix::fs::symlink(to, scratch.join(name)).unwrap();
+    let secret = scratch.write("secret", &[42; 1_000_000]);
+    for name in ["device", "outside", "pipe", "folder", "directory"] {
+        zarr(&scratch, name);
+    }
+    link(Path::new("/dev/zero"), "device/c/0");
+    link(&secret, "outside/c/0");
+    assert!(Command::new("mkfifo").arg(scratch.join("pipe/c/0")).status().unwrap().success());
+    fs::create_dir(scratch.join("directory/c/0")).unwrap();
+    fs::remove_dir(scratch.join("folder/c")).unwrap();
+    fs::create_dir(scratch.join("elsewhere")).unwrap();
+    scratch.write("elsewhere/0", &[42; 1_000_000]);
+    link(&scratch.join("elsewhere"), "folder/c");
+    for name in ["device", "outside", "pipe", "folder", "directory"] {
+        let said = within_limits(&scratch, &["convert", name, "out.b2nd"], 1);
+        assert!(said.contains(&format!("{name}/c/0: a link or no regular file")), "{said}");
+        assert!(!scratch.join("out.b2nd").exists(), "{name}");
+    }
+    zarr(&scratch, "plain");
+    fs::rename(&secret, scratch.join("plain/c/0")).unwrap();
+    within_limits(&scratch, &["convert", "plain", "out.b2nd"], 0);
+}
+
+#[test]
+fn items_of_zarr_that_claim_to_be_large_take_no_memory() {
+    let scratch = Scratch::new();
+    for size in ["200000000000", "2000000000"] {
+        let name = format!("{size}.zarr");
+        fs::create_dir(scratch.join(&name)).unwrap();
+        let text = format!(
+            r#"{{"zarr_format":2,"shape":[1],"chunks":[1],"dtype":"|S{size}","compressor":null,"fill_value":null,
+            "order":"C","filters":null}}"#
+        );
+        scratch.write(&format!("{name}/.zarray"), text.as_bytes());
+        let listed = within_limits(&scratch, &["ls", &name], 0);
+        assert!(listed.contains("zarr2"), "{listed}");
+        let said = within_limits(&scratch, &["convert", &name, "out.b2nd"], 1);
+        assert!(said.contains(&format!("an item asks for {size} bytes")), "{said}");
+    }
+}
+
+#[test]
+fn descriptions_of_zarr_that_are_too_long_are_not_read() {
+    let scratch = Scratch::new();
+    for name in ["zarr.json", ".zarray"] {
+        let directory = format!("long{}", name.len());
+        fs::create_dir(scratch.join(&directory)).unwrap();
+        fs::File::create(scratch.join(format!("{directory}/{name}"))).unwrap().set_len(2_000_000_000).unwrap();
+        for arguments in [&["ls", &directory][..], &["convert", &directory, "out.b2nd"]] {
+            let said = within_limits(&scratch, arguments, 1);
+            assert!(said.contains("a description asks for 2000000000 bytes"), "{said}");
+        }
+    }
+    let said = within_limits(&scratch, &["ls", "-r", "."], 1);
+    assert!(said.contains("long9") && said.contains("long7"), "{said}");
+}
