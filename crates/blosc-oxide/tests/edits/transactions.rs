@@ -232,6 +232,31 @@ fn snapshots_are_read_while_metalayers_take_the_place_of_their_chunks() {
 }
 
 #[test]
+fn a_snapshot_keeps_its_chunks_when_all_are_deleted_under_another_header() {
+    let scratch = Scratch::new("no-chunks");
+    for location in [Location::from(scratch.path().join("frame")), MemoryStorage::default().into()] {
+        let mut edit = Frame::create(location.clone(), disk::options().with_metalayer("unit", "kelvin")).unwrap();
+        (0..40).for_each(|seed| edit.append(&noise(seed, CHUNK)).unwrap());
+        let mut frame = edit.commit().unwrap();
+        let (snapshot, content) = (frame.clone(), Content::of(&frame).unwrap());
+        // Of the same length, a shorter one, and again one of the same length.
+        for unit in ["KELVIN", "K", "C"] {
+            let mut edit = frame.edit().unwrap();
+            (0..edit.nchunks()).rev().try_for_each(|index| edit.delete(index)).unwrap();
+            edit.metalayers_mut().update("unit", unit.as_bytes()).unwrap();
+            frame = edit.commit().unwrap();
+            assert!(Content::of(&snapshot).unwrap() == content, "{unit}");
+            let found = Content::of(&Frame::open(location.clone()).unwrap()).unwrap();
+            assert!(found == Content::of(&frame).unwrap(), "{unit}");
+            let mut edit = frame.edit().unwrap();
+            edit.append(&noise(50, CHUNK)).unwrap();
+            frame = edit.commit().unwrap();
+            assert!(Content::of(&snapshot).unwrap() == content, "{unit}");
+        }
+    }
+}
+
+#[test]
 fn another_file_in_the_place_of_a_frame_changes_nothing_for_its_snapshots() {
     let scratch = Scratch::new("replaced-file");
     let (path, other) = (scratch.path().join("frame"), scratch.path().join("other"));

@@ -170,6 +170,8 @@ impl Contiguous {
             // Other programs may change the metalayers from now on, which must not be undone.
             match is_whole {
                 true if self.slots.is_some() => self.cut_long_footer(),
+                // What others still read of the old chunks lies behind a frame without any.
+                true if self.index.len() == 0 => self.cut(self.space.footer().start),
                 true => self.cut(end),
                 false => Ok(()),
             }
