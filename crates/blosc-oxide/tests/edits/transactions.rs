@@ -12,8 +12,8 @@ use blosc_oxide::{
 };
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use testkit::storage::{Call, Disk};
 
 const LAYOUTS: [FrameLayout; 2] = [FrameLayout::Contiguous, FrameLayout::Sparse];
@@ -253,6 +253,67 @@ fn a_snapshot_keeps_its_chunks_when_all_are_deleted_under_another_header() {
             frame = edit.commit().unwrap();
             assert!(Content::of(&snapshot).unwrap() == content, "{unit}");
         }
+    }
+}
+
+/// Opens the frame in it whenever it is to last, as another thread may do.
+#[derive(Default)]
+struct Watched {
+    inner: MemoryStorage,
+    old: Arc<Mutex<Option<Frame>>>,
+    seen: Arc<Mutex<Vec<(Frame, Content)>>>,
+}
+
+impl ReadAt for Watched {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.inner.read_at(position, buffer)
+    }
+}
+
+impl Storage for Watched {
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.inner.write_at(position, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        if let Some(mut frame) = self.old.lock().unwrap().clone() {
+            frame.refresh().unwrap();
+            let content = Content::of(&frame).unwrap();
+            self.seen.lock().unwrap().push((frame, content));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn snapshots_that_are_made_while_chunks_are_moved_stay_what_they_are() {
+    let storage = Watched::default();
+    let (watched, seen) = (Arc::clone(&storage.old), Arc::clone(&storage.seen));
+    let mut edit = Frame::create(storage, disk::options().with_metalayer("unit", "kelvin")).unwrap();
+    (0..40).for_each(|seed| edit.append(&noise(seed, CHUNK)).unwrap());
+    let old = edit.commit().unwrap();
+    // A state that nobody has a snapshot of, so that it is read anew.
+    let mut edit = old.edit().unwrap();
+    edit.append(&noise(40, CHUNK)).unwrap();
+    drop(edit.commit().unwrap());
+    let mut edit = old.edit().unwrap();
+    edit.metalayers_mut().update("unit", noise(1, 9 * CHUNK)).unwrap();
+    *watched.lock().unwrap() = Some(old.clone());
+    drop(edit.commit().unwrap());
+    *watched.lock().unwrap() = None;
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    assert!(seen.iter().any(|(frame, _)| frame.nchunks() == 41));
+    for (index, (frame, content)) in seen.iter().enumerate() {
+        let found = Content::of(frame).unwrap_or_else(|error| panic!("{index} of {}: {error}", seen.len()));
+        assert!(found == *content, "{index} of {}", seen.len());
     }
 }
 

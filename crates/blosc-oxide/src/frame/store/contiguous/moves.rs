@@ -21,7 +21,6 @@ impl Contiguous {
         let mut moved: Vec<u64> = places.filter(|&offset| offset < room).collect();
         moved.sort_unstable();
         moved.dedup();
-        self.keep_for_snapshots(header_len as u64)?;
         self.space.reserve_front(header_len as u64);
         self.buffer.pad_to(header_len as u64);
         let mut places = BTreeMap::new();
@@ -34,6 +33,9 @@ impl Contiguous {
         let moved = |from: u64| places.get(&from).copied().unwrap_or(from);
         committed.relocate(moved)?;
         self.publish_moved(committed.pack()?)?;
+        // Not before: whoever opens the frame meanwhile still finds the old places, and what is
+        // kept by then is not kept for them.
+        self.keep_for_snapshots(header_len as u64)?;
         // The place of the old index is free now, but for what the header takes of it.
         self.space.reserve_front(header_len as u64);
         self.index.relocate(moved)
