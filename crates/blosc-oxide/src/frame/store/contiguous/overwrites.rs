@@ -70,6 +70,12 @@ impl View {
     /// That of a snapshot of what is stored now.
     pub(super) fn snapshot(shared: &Arc<Overwrites>) -> Self {
         let mut history = lock(&shared.0);
+        if history.snapshots.len() == history.snapshots.capacity() {
+            history.prune();
+            // As many again before the next time, so that this costs little for each.
+            let live = history.snapshots.len();
+            history.snapshots.reserve(live);
+        }
         let since = Arc::new(history.count());
         history.snapshots.push(Arc::downgrade(&since));
         let compactions = history.compactions;
@@ -164,6 +170,19 @@ mod tests {
         editor.keep(0, || Ok(vec![3])).unwrap();
         assert_eq!(lock(&shared.0).kept.len(), 2);
         assert_eq!(read(&second, 0, &[9]), [2]);
+    }
+
+    #[test]
+    fn snapshots_that_are_gone_are_forgotten() {
+        let shared: Arc<Overwrites> = Arc::default();
+        let editor = View::newest(Arc::clone(&shared));
+        let live: Vec<View> = (0..10).map(|_| View::snapshot(&shared)).collect();
+        editor.keep(0, || Ok(vec![1])).unwrap();
+        for _ in 0..10_000 {
+            View::snapshot(&shared);
+        }
+        assert!(lock(&shared.0).snapshots.len() < 100);
+        assert_eq!(read(&live[0], 0, &[9]), [1]);
     }
 
     #[test]
