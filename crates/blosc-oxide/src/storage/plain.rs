@@ -59,7 +59,11 @@ fn rename_after_looking(from: &Path, to: &Path) -> io::Result<()> {
     // A second name is refused if it is taken; not every file system has second names, and no
     // directory.
     match std::fs::hard_link(from, to) {
-        Ok(()) => return std::fs::remove_file(from),
+        Ok(()) => {
+            // It is there: that it has its old name, too, is no reason to say that it is not.
+            let _ = std::fs::remove_file(from);
+            return Ok(());
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
         Err(_) => {}
     }
