@@ -62,7 +62,7 @@ impl Block {
         let expected = shape.iter().try_fold(typesize, |nbytes, &len| nbytes.checked_mul(len));
         if expected != Some(nbytes) || nbytes == 0 {
             bail!(
-                Corrupt,
+                InvalidArgument,
                 "{codec}: {nbytes} bytes are no block of {shape:?} items of {typesize}, or are a part of it"
             );
         }
@@ -141,7 +141,8 @@ pub(super) fn decompress(
     if context.block_shape.is_none() {
         bail!(Unsupported, "{codec}: the shape of blocks is not known, which arrays have, and no other frames");
     }
-    let block = Block::new(codec, context, dst.len())?;
+    // What the caller of an encoder has chosen is what a decoder finds in a chunk.
+    let block = Block::new(codec, context, dst.len()).map_err(|cause| error!(Corrupt, "{cause}"))?;
     let Room { words, floats, doubles } = room;
     let (whole, rest) = src.as_chunks();
     words.clear();
@@ -224,11 +225,26 @@ mod tests {
         );
         assert_eq!(refused(context(50, 4, &[8; 5]), 4 * 8_usize.pow(5)).0, ErrorKind::InvalidArgument);
         assert_eq!(refused(context(50, 4, &[8, 3]), 96).0, ErrorKind::InvalidArgument);
-        assert_eq!(refused(context(50, 4, &[8, 8]), 128).0, ErrorKind::Corrupt);
+        assert_eq!(refused(context(50, 4, &[8, 8]), 128).0, ErrorKind::InvalidArgument);
         assert_eq!(
             refused(CodecContext { block_shape: None, ..context(50, 4, &[]) }, 256).0,
             ErrorKind::InvalidArgument
         );
+    }
+
+    #[test]
+    fn a_chunk_of_what_zfp_cannot_hold_is_corrupt() {
+        for (context, nbytes) in [
+            (context(50, 2, &[8, 8]), 128),
+            (context(50, 4, &[8; 5]), 4 * 8_usize.pow(5)),
+            (context(50, 4, &[8, 8]), 128),
+        ] {
+            let mut dst = vec![0; nbytes];
+            match decompress(&mut Room::default(), Codec::ZFP_RATE, &[0; 8], &mut dst, context) {
+                Ok(_) => panic!("{:?} of {} bytes", context.block_shape, context.typesize),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}"),
+            }
+        }
     }
 
     #[test]
@@ -246,6 +262,7 @@ mod tests {
                 Ok(_) => good += 1,
                 Err(error) => {
                     bad += 1;
+                    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
                     assert!(!error.to_string().contains("panicked"), "{codec}:{meta} {shape:?} {typesize} {src:?}");
                 }
             }
