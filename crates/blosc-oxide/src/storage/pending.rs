@@ -47,8 +47,11 @@ impl Pending {
 
     fn make<T>(target: &Path, kind: Kind, create: impl Fn(&Path) -> io::Result<T>) -> Result<(Self, T)> {
         let failed = |cause: io::Error| error!(Io, "{}: {cause}", target.display()).with_source(cause);
-        if target.symlink_metadata().is_ok() {
-            return Err(failed(already_exists()));
+        match target.symlink_metadata() {
+            Ok(_) => return Err(failed(already_exists())),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+            // A name that cannot be is refused before the work is done.
+            Err(cause) => return Err(failed(cause)),
         }
         let parent = parent_of(target);
         let mut last = already_exists();

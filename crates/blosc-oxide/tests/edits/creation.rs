@@ -74,6 +74,16 @@ fn nothing_is_left_of_what_was_never_committed() {
 }
 
 #[test]
+fn a_name_that_no_file_can_have_is_refused_before_the_first_commit() {
+    for layout in LAYOUTS {
+        let scratch = Scratch::new("creation-long");
+        let error = Frame::create(scratch.path().join("n".repeat(300)), options(layout)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io, "{layout:?}: {error}");
+        assert_eq!(names(scratch.path()), [""; 0], "{layout:?}");
+    }
+}
+
+#[test]
 fn an_array_is_not_there_before_its_first_commit() {
     let scratch = Scratch::new("creation-array");
     let path = scratch.path().join("array.b2nd");
