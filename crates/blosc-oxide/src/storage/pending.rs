@@ -19,6 +19,9 @@ const MAX_NAMES: usize = 1000;
 /// [finished](Self::finish), it is removed, wherever it is.
 #[derive(Debug)]
 pub(crate) struct Pending {
+    /// The path as it was given, for messages.
+    name: PathBuf,
+    /// Like the other paths an absolute one: the process may go to another directory meanwhile.
     target: PathBuf,
     /// Where it is now.
     current: PathBuf,
@@ -45,22 +48,23 @@ impl Pending {
         Self::make(target, Kind::Directory, |path| FileDirectory::create_new(path))
     }
 
-    fn make<T>(target: &Path, kind: Kind, create: impl Fn(&Path) -> io::Result<T>) -> Result<(Self, T)> {
-        let failed = |cause: io::Error| error!(Io, "{}: {cause}", target.display()).with_source(cause);
+    fn make<T>(name: &Path, kind: Kind, create: impl Fn(&Path) -> io::Result<T>) -> Result<(Self, T)> {
+        let failed = |cause: io::Error| error!(Io, "{}: {cause}", name.display()).with_source(cause);
+        let target = std::path::absolute(name).map_err(failed)?;
         match target.symlink_metadata() {
             Ok(_) => return Err(failed(already_exists())),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
             // A name that cannot be is refused before the work is done.
             Err(cause) => return Err(failed(cause)),
         }
-        let parent = parent_of(target);
+        let parent = parent_of(&target);
         let mut last = already_exists();
         for _ in 0..MAX_NAMES {
-            let current = if kind.is_renamed() { parent.join(temporary_name()) } else { target.to_owned() };
+            let current = if kind.is_renamed() { parent.join(temporary_name()) } else { target.clone() };
             match create(&current) {
                 Ok(made) => {
-                    let (target, parent) = (target.to_owned(), FileDirectory::new(parent));
-                    return Ok((Self { target, current, parent, kind, is_finished: false }, made));
+                    let (name, parent) = (name.to_owned(), FileDirectory::new(parent));
+                    return Ok((Self { name, target, current, parent, kind, is_finished: false }, made));
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists && kind.is_renamed() => last = cause,
                 Err(cause) => return Err(failed(cause)),
@@ -85,16 +89,16 @@ impl Pending {
                 Ok(())
             }
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                bail!(Conflict, "{}: somebody else has made something there meanwhile", self.target.display())
+                bail!(Conflict, "{}: somebody else has made something there meanwhile", self.name.display())
             }
-            Err(cause) => Err(error!(Io, "{}: {cause}", self.target.display()).with_source(cause)),
+            Err(cause) => Err(error!(Io, "{}: {cause}", self.name.display()).with_source(cause)),
         }
     }
 
     /// Makes its name survive a loss of power.
     pub(crate) fn sync_name(&self) -> Result<()> {
         let synced = self.parent.sync();
-        synced.map_err(|cause| error!(Io, "{}: {cause}", self.target.display()).with_source(cause))
+        synced.map_err(|cause| error!(Io, "{}: {cause}", self.name.display()).with_source(cause))
     }
 
     /// Makes [`sync_name`](Self::sync_name) fail.

@@ -83,6 +83,32 @@ fn a_name_that_no_file_can_have_is_refused_before_the_first_commit() {
     }
 }
 
+/// Makes frames by relative paths, and goes elsewhere before they are there.
+#[test]
+fn wandering_process() {
+    let Some(job) = child::job() else { return };
+    std::env::set_current_dir(&job[0]).unwrap();
+    let edits = LAYOUTS.map(|layout| begin(Path::new(&format!("{layout:?}")), options(layout), 1));
+    let dropped = begin(Path::new("dropped"), options(FrameLayout::Sparse), 2);
+    fs::create_dir("elsewhere").unwrap();
+    std::env::set_current_dir("elsewhere").unwrap();
+    edits.into_iter().for_each(|edit| drop(edit.commit().unwrap()));
+    drop(dropped);
+}
+
+#[test]
+fn a_relative_path_is_that_of_the_directory_where_it_was_given() {
+    let scratch = Scratch::new("creation-relative");
+    let mut process = child::start("creation::wandering_process", &[scratch.path().to_str().unwrap()]);
+    assert!(process.wait().unwrap().success());
+    assert_eq!(names(scratch.path()), ["Contiguous", "Sparse", "elsewhere"]);
+    assert_eq!(names(&scratch.path().join("elsewhere")), [""; 0]);
+    for layout in LAYOUTS {
+        let frame = Frame::open(scratch.path().join(format!("{layout:?}"))).unwrap();
+        assert_eq!(frame.decompress(0).unwrap(), noise(1, CHUNK), "{layout:?}");
+    }
+}
+
 #[test]
 fn an_array_is_not_there_before_its_first_commit() {
     let scratch = Scratch::new("creation-array");
