@@ -56,6 +56,11 @@ impl LockFile {
         Ok(Self { file, handle, path, timeout, held: None, known: 0, current: 0 })
     }
 
+    /// Notes that the frame has another path now, and this file with it.
+    pub(in crate::frame) fn moved_with(&mut self, frame: &Path) {
+        self.path = lock_path(frame);
+    }
+
     pub(in crate::frame) fn is_held(&self, hold: Hold) -> bool {
         self.held == Some(hold) || self.held == Some(Hold::Exclusive)
     }

@@ -171,6 +171,21 @@ fn who_changes_the_frame_keeps_others_out_until_the_commit() {
 }
 
 #[test]
+fn who_waits_for_the_lock_of_a_new_frame_is_told_where_it_is() {
+    let scratch = Scratch::new("named");
+    for layout in LAYOUTS {
+        let path = scratch.frame(layout);
+        let one = Frame::create(&path, impatient(layout)).unwrap().commit().unwrap();
+        let held = Frame::open_with(&path, &impatient(layout).opening()).unwrap().lock_shared().unwrap();
+        let error = one.edit().unwrap_err();
+        drop(held);
+        let beside =
+            if layout == FrameLayout::Sparse { path.join(".b2lock") } else { path.with_extension("b2frame.b2lock") };
+        assert!(error.to_string().contains(beside.to_str().unwrap()), "{layout:?}: {error}");
+    }
+}
+
+#[test]
 fn an_edit_that_fails_to_begin_leaves_no_lock() {
     let scratch = Scratch::new("refused");
     let layout = FrameLayout::Contiguous;

@@ -70,6 +70,9 @@ impl Transaction {
             sc.mark_changed();
             self.connection.named(creation.finish(sc))?;
             self.creation = None;
+            if let (Some(lock), Some(path)) = (&mut self.lock, self.connection.path()) {
+                lock.moved_with(path);
+            }
             // Whoever has opened it meanwhile may be changing it: the next commit tells.
             let _ = sc.begin();
         } else {
