@@ -9,8 +9,8 @@ use blosc_oxide::{ItemOrder, Limits, NpyHeader};
 use serde_json::Value;
 use std::path::Path;
 
-/// A description is no longer than this.
-const MAX_LEN: usize = 64 << 20;
+/// A description is no longer than this: parsed, it takes up to 35 times as much memory.
+const MAX_LEN: usize = 4 << 20;
 /// The types of version 3 and their descriptions in NumPy, without the order of bytes.
 const TYPES: [(&str, &str); 14] = [
     ("bool", "b1"),
