@@ -152,7 +152,7 @@ def test_killed_in_the_middle_it_is_what_it_was(tmp_path):
     with subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"begins\n"
         deadline = time.monotonic() + 60
-        while not any(name.name.endswith(".part") and name.stat().st_size > 10_000 for name in tmp_path.iterdir()):
+        while not any(name != path and name.stat().st_size > 10_000 for name in tmp_path.iterdir()):
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGKILL)

@@ -126,7 +126,7 @@ const FILTERS: [&str; 7] = ["shuffle", "bitshuffle", "delta", "bytedelta", "trun
 
 fn parse_codec(text: &str) -> Result<(Codec, u8), String> {
     const WRITTEN: &str = "it can be blosclz, lz4, lz4hc, snappy, zlib or zstd";
-    match Codec::parse_with_meta(text) {
+    match Codec::parse_with_meta(&text.to_ascii_lowercase()) {
         Ok((Codec::Lizard, _)) => Err(format!("lizard is read, but not written: {WRITTEN}")),
         Ok((codec, _)) if !codec.is_built_in() => Err(WRITTEN.to_owned()),
         Err(error) if text.starts_with("zfp") => Err(error.to_string()),

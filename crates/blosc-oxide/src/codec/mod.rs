@@ -163,7 +163,7 @@ impl Codec {
     /// what it can be.
     pub fn parse_with_meta(text: &str) -> Result<(Self, u8)> {
         let (name, number) = text.split_once(':').map_or((text, None), |(name, number)| (name, Some(number)));
-        let codec = Self::from_name(&name.to_ascii_lowercase());
+        let codec = Self::from_name(name);
         let codec = codec.ok_or_else(|| error!(InvalidArgument, "there is no codec {name:?}"))?;
         let (example, meta) = match codec {
             Self::ZFP_ACCURACY => (-3, number.and_then(|number| Some(number.parse::<i8>().ok()?.cast_unsigned()))),
