@@ -63,7 +63,7 @@ def check(command, path, wanted):
         source = path
         if by:
             source = path.with_name("by" + by)
-            run(command, "convert", "--force", path, source)
+            run(command, "convert", "--force", path, "-o", source)
         run(command, "decompress", "--npy", "--force", source, npy)
         got = np.load(npy)
         assert described(got) == described(wanted), (path, by, got.dtype, wanted.dtype)

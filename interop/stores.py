@@ -85,7 +85,7 @@ def check(command, path, kind, scratch):
         same(whole / (key[1:] + ".npy"), array)
         run(command, "decompress", "--no-sync", "--force", f"{path}{key}", scratch / "member.npy")
         same(scratch / "member.npy", array)
-        run(command, "convert", "--no-sync", "--force", f"{path}{key}", scratch / "member.b2nd")
+        run(command, "convert", "--no-sync", "--force", f"{path}{key}", "-o", scratch / "member.b2nd")
         opened = blosc2.open(str(scratch / "member.b2nd"), mode="r")
         assert np.array_equal(opened[()] if opened.shape == () else opened[:], array)
     shutil.rmtree(whole)

@@ -45,7 +45,7 @@ class Format:
         options = list(self.options)
         if "--dtype" in options:
             options += ["--shape", f"{len(plain) // ROW},{COLUMNS}"]
-        run("compress", "--force", "-", target, *options, given=plain)
+        run("compress", "--force", "-", "-o", target, *options, given=plain)
 
 
 class Slots(Format):
@@ -65,7 +65,7 @@ class SparseArray(Format):
     def prepare(self, run, target, plain):
         run("compress", "-", "model.b2nd", *ARRAY, "--shape", f"{len(plain) // ROW},{COLUMNS}", given=plain)
         layer = run("meta", "get", "model.b2nd", "b2nd")
-        run("compress", "-", target, *self.options, given=plain)
+        run("compress", "-", "-o", target, *self.options, given=plain)
         run("meta", "set", "--fixed", target, "b2nd", "-", given=layer)
         run.remove("model.b2nd")
 
@@ -391,7 +391,9 @@ def conversions(run):
             if goal.name in ("packed", "frame-beta1", "frame-beta5"):
                 wanted += ["--chunk-size", "1K"]
             options = ["--force"] if is_forced else []
-            return Scenario(["-j", "1", "convert", origin, target, *wanted, *options], [target], run.end(),
+            # What is there already is named by -o only.
+            output = ["-o", target] if is_forced else [target]
+            return Scenario(["-j", "1", "convert", origin, *output, *wanted, *options], [target], run.end(),
                             expected={target: source.old})
         return make
 
@@ -418,7 +420,7 @@ def compressions(run):
             options = list(form.options)
             if "--dtype" in options:
                 options += ["--shape", f"{len(form.more) // ROW},{COLUMNS}"]
-            return Scenario(["-j", "1", "compress", "--force", "plain", target, *options], [target], run.end(),
+            return Scenario(["-j", "1", "compress", "--force", "plain", "-o", target, *options], [target], run.end(),
                             expected={target: form.more}, small=form.small)
         return make
 
@@ -430,7 +432,7 @@ def compressions(run):
             options = list(form.options)
             if "--dtype" in options:
                 options += ["--shape", f"{len(form.more) // ROW},{COLUMNS}"]
-            return Scenario(["-j", "1", "compress", "plain", target, *options], [target], run.end(),
+            return Scenario(["-j", "1", "compress", "plain", "-o", target, *options], [target], run.end(),
                             expected={target: form.more})
         return make
 
@@ -497,7 +499,7 @@ def links(run):
             options = list(form.options)
             if "--dtype" in options:
                 options += ["--shape", f"{len(form.more) // ROW},{COLUMNS}"]
-            return Scenario(["-j", "1", "compress", "--force", "plain", link, *options], [link], run.end(),
+            return Scenario(["-j", "1", "compress", "--force", "plain", "-o", link, *options], [link], run.end(),
                             expected={link: form.more})
         return make
 
