@@ -16,6 +16,7 @@ use blosc_oxide::{
     legacy::PackedSuperChunk,
     storage::{Directory, FileDirectory, ReadAt},
 };
+use std::io;
 use std::path::Path;
 
 /// An open file.
@@ -210,10 +211,15 @@ impl Opening {
 /// Whether there is one thing to read at `path`, by its content: a Blosc file, a store, or a member
 /// of one.
 pub(crate) fn is_single(path: &Path) -> Outcome<bool> {
-    if !path.exists() {
-        return Ok(store::split(path).is_some());
+    // What cannot be looked at must not be taken for something else.
+    if let Err(error) = path.metadata() {
+        return match (store::split(path), error.kind()) {
+            (Some(_), _) => Ok(true),
+            (None, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+            (None, _) => Err(error).at_path(path),
+        };
     }
-    if path.is_dir() {
+    if format::is_directory(path)? {
         return Ok(is_frame(path)? || store::is_store(path)?);
     }
     Ok(format::has_blosc_content(path)? || store::is_store(path)?)
